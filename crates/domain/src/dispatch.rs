@@ -1,0 +1,42 @@
+//! When a subscriber runs.
+use std::time::Duration;
+
+/// How the events of a projection become runs of a subscriber.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Dispatch {
+    /// One run for each event, `delay` after the projection's row was stored.
+    Each {
+        /// How long a run waits; zero runs at once.
+        delay: Duration,
+    },
+    /// One run when nothing has happened for `quiet`; it sees the canonically newest event.
+    ///
+    /// Runs are merged by the subscriber's dedup id, which is the projection's key unless it says otherwise.
+    Debounce {
+        /// How long nothing must happen.
+        quiet: Duration,
+    },
+}
+
+impl Dispatch {
+    /// One run for each event, at once.
+    #[must_use]
+    pub const fn each() -> Self {
+        Self::Each {
+            delay: Duration::ZERO,
+        }
+    }
+
+    /// One run for each event, `delay` after the row was stored.
+    #[must_use]
+    pub const fn delayed(delay: Duration) -> Self {
+        Self::Each { delay }
+    }
+
+    /// One run when nothing has happened for `quiet`.
+    #[must_use]
+    pub const fn debounce(quiet: Duration) -> Self {
+        Self::Debounce { quiet }
+    }
+}

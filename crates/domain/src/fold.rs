@@ -1,0 +1,57 @@
+//! Folds: ordered state from events.
+use crate::{EventSet, Recorded};
+use serde::{Serialize, de::DeserializeOwned};
+
+/// State that is the left fold of the distinct events of one aggregate (or of one key, see
+/// [`KeyedFold`](crate::KeyedFold)).
+///
+/// `apply` is one `match` over [`On`](Self::On), so an event that the fold does not handle does not compile. Time
+/// stamps of the state belong to the kernel's envelope and have no place in `State`. Use ordered maps and sets in
+/// it, so that equal states are equal bytes.
+pub trait Fold: Send + Sync + 'static {
+    /// The events it reads.
+    type On: EventSet;
+    /// What it keeps.
+    type State: Clone + Serialize + DeserializeOwned + Send + Sync + 'static;
+    /// Whether order matters: [`Commutative`] or [`ByOccurrence`].
+    type Order: OrderKind;
+
+    /// Its name in routes and stores.
+    const NAME: &'static str;
+    /// Raise it whenever `apply` or `State` changes: stored states of older versions are rebuilt.
+    const VERSION: u32;
+
+    /// The state before the first event.
+    fn init() -> Self::State;
+
+    /// The state after one more event. Pure.
+    fn apply(state: Self::State, event: &Recorded<Self::On>) -> Self::State;
+}
+
+/// How the order of events bears on a fold. A type and not a value, so that misuse fails in `cargo check`.
+pub trait OrderKind: sealed::Sealed + Send + Sync + 'static {
+    /// Whether events must be applied in canonical order.
+    const CANONICAL: bool;
+}
+
+/// Any order gives the same state.
+#[derive(Debug)]
+pub enum Commutative {}
+
+/// Events are applied by `(occurred_at, id)`; one that comes late leads to a refold.
+#[derive(Debug)]
+pub enum ByOccurrence {}
+
+impl OrderKind for Commutative {
+    const CANONICAL: bool = false;
+}
+
+impl OrderKind for ByOccurrence {
+    const CANONICAL: bool = true;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::Commutative {}
+    impl Sealed for super::ByOccurrence {}
+}

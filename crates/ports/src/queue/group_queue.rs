@@ -1,0 +1,156 @@
+//! The group queue's contract.
+use crate::{
+    BlobRef, Capabilities, Error, JobId, Lease, LeaseRef, NewJob, Nonce, Result, Settlement, Verdict, Want,
+    WorkerId,
+};
+use async_trait::async_trait;
+use bytes::Bytes;
+use foldwright_domain::{Millis, TenantId};
+use std::time::Duration;
+
+/// Jobs in groups: within a group in order and one batch at a time, groups in parallel.
+///
+/// ```text
+///            stage                    claim                     settle
+///  job ──► waiting ──────────────────► leased ──────────────────► completed
+///            │  ▲  delayed, stranded     │ lapse, back, defer       (+ the jobs that follow)
+///            │  └────────────────────────┤
+///            │                           ├─ retry ─► waiting, the group closed for a while
+///            └─ merged: squashed         ├─ quarantine ─► blocked, until an operator opens the group
+///                                        └─ dead-letter ─► dead, until an operator requeues it
+/// ```
+///
+/// # Contract
+/// 1. A group has at most one live lease. Its token is above every token given before.
+/// 2. Within a group, jobs are handed out by `(score, stage sequence)` among those that are due; due followers pass
+///    a delayed head. The score is the position's `occurred_at`, clamped.
+/// 3. Every staged job is in exactly one state, and the counters equal what is counted.
+/// 4. A group with a due job at its turn, without a lease, a wait or a block, is claimable now by a worker that
+///    knows the job's route, format and the group's need. A job that the worker does not know ends the batch: order
+///    in the group holds.
+/// 5. A completed job is never handed out again under a live token.
+/// 6. A claimed job stays in the store until it is settled.
+/// 7. A waiting job never expires.
+/// 8. Which claimable groups come first: those whose first due job has been due the longest.
+///
+/// # Staging
+/// The same id already there (waiting, leased, blocked, dead): [`Staged::Known`], nothing is added; a waiting body
+/// is replaced if asked, and only by a canonically later one, which changes neither place nor wait nor attempts. A
+/// dedup job whose group has an open dedup window over a job that waits, unblocked: [`Staged::Squashed`] into it;
+/// its id, place and depth stay; `extend` moves window and `not_before`, `replace` takes header and bodies of the
+/// canonically later one. Where that job was handed out or is blocked, the window is stale and the new job is
+/// [`Staged::New`]. Staging into a group that is leased, backing off or blocked leaves the group as it is.
+///
+/// # Attempts
+/// Counted per group, at its first job. Any job done starts them from zero, and so do unblock, drain, dead-letter
+/// and requeue. [`Rest::Retry`](crate::Rest::Retry) raises the count and gives the job back in one step.
+///
+/// # Durability
+/// What a call answered survives the death of the process. The jobs in a settlement's `then` are durable before its
+/// outcome is.
+///
+/// # Idempotency
+/// A mutating call repeated under its nonce answers as the first time and changes nothing: the same grants as far
+/// as they are still live, the same verdicts. Nonces are kept for
+/// [`QueueSettings::nonce_ttl`](crate::QueueSettings).
+///
+/// # Cancellation
+/// Dropping a call leaves it undecided whether it took effect; repeat it under its nonce. [`wait`](Self::wait) may be
+/// dropped freely.
+///
+/// # Errors
+/// An error means that nothing of the call took effect, unless its kind says that the outcome is unknown. A foreign
+/// or dead token is a verdict, not an error.
+///
+/// # How engines meet it
+/// *SQLite, Postgres*: one transaction per call. *Redis*: one script per call and shard; `then` is staged first, in
+/// the shards of its groups, before the outcome is written in the lease's shard; tokens come from one persistent
+/// counter per shard, `TIME` is the clock; a promoted replica first waits out a lease.
+#[async_trait]
+pub trait GroupQueue: Send + Sync + 'static {
+    /// Stages jobs of any number of groups; answers in the order of the call. All or nothing.
+    async fn stage(&self, nonce: Nonce, jobs: Vec<NewJob>) -> Result<Vec<Staged>, StageRefused>;
+
+    /// Hands out work of up to `want.max_groups` groups.
+    async fn claim(&self, nonce: Nonce, worker: WorkerId, want: &Want) -> Result<Vec<Lease>>;
+
+    /// Settles leases, each with the jobs that follow from it, and hands out the next work in the same round trip.
+    /// A verdict for each settlement, in the order of the call; one that is refused or lost never fails the others.
+    async fn settle(
+        &self,
+        nonce: Nonce,
+        worker: WorkerId,
+        settlements: Vec<Settlement>,
+        next: Option<&Want>,
+    ) -> Result<Settled>;
+
+    /// Lets leases live for `lease` from now. `Applied`, or `Lost` for one that is settled, lapsed or not the live
+    /// one; nothing else changes then.
+    async fn extend(&self, leases: &[LeaseRef], lease: Duration) -> Result<Vec<Verdict>>;
+
+    /// Returns leases past their deadline to where their jobs came from, at most `limit`, and forgets nonces and
+    /// answers that are past their time.
+    async fn reap(&self, limit: usize) -> Result<Reaped>;
+
+    /// Waits until there may be something to claim for these capabilities, until `at_most` at the latest. A
+    /// hint: it may return early, and a lost wake-up is covered by `at_most`.
+    async fn wait(&self, capabilities: &Capabilities, at_most: Duration) -> Result<()>;
+
+    /// The answer of a settled command, as long as it is kept.
+    async fn answer(&self, tenant: &TenantId, job: JobId) -> Result<Option<Bytes>>;
+
+    /// Who holds these bodies: a hold is an unsettled job (waiting, leased, blocked or dead).
+    async fn held(&self, blobs: &[BlobRef]) -> Result<Vec<Held>>;
+
+    /// Forgets when these bodies were last released; for a sweep that has deleted them.
+    async fn forget(&self, blobs: &[BlobRef]) -> Result<()>;
+}
+
+/// What became of a job that was to be staged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Staged {
+    /// It waits.
+    New,
+    /// Its id was there before.
+    Known,
+    /// It was merged into a waiting job.
+    Squashed,
+}
+
+/// Nothing was staged; the jobs come back.
+#[derive(Debug, thiserror::Error)]
+#[error("{error}")]
+pub struct StageRefused {
+    /// The jobs, as they were handed over. Empty when the outcome is unknown and they went with the call.
+    pub jobs: Vec<NewJob>,
+    /// Why.
+    #[source]
+    pub error: Error,
+}
+
+/// What a settle answers.
+#[derive(Debug)]
+pub struct Settled {
+    /// One for each settlement.
+    pub verdicts: Vec<Verdict>,
+    /// The next work, if it was asked for.
+    pub next: Vec<Lease>,
+}
+
+/// What a reap did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Reaped {
+    /// How many leases had lapsed.
+    pub lapsed: usize,
+}
+
+/// Who holds a body.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Held {
+    /// At least one unsettled job.
+    Yes,
+    /// None any more, since this instant.
+    Released(Millis),
+    /// None, as far as is known.
+    Never,
+}

@@ -1,0 +1,91 @@
+//! A job to stage.
+use crate::{BlobHash, GroupId, JobId, Route};
+use bytes::Bytes;
+use foldwright_domain::Position;
+use std::time::Duration;
+
+/// A job as its maker hands it over.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NewJob {
+    /// Its identity.
+    pub id: JobId,
+    /// Who handles it.
+    pub route: Route,
+    /// What it is ordered with. A job with a dedup key has that key as its group's key.
+    pub group: GroupId,
+    /// Its canonical place. `occurred_at` becomes the score (clamped to the window of
+    /// [`QueueSettings`](crate::QueueSettings)); the whole position decides which of two bodies is the later one.
+    /// `None`: the score is the time of staging, and every body is later than the ones before.
+    pub position: Option<Position>,
+    /// How long after staging it may run at the earliest, by the store's clock. Moves when it may run, never its
+    /// place in line.
+    pub delay: Duration,
+    /// When the same id is already waiting: whether a canonically later body replaces the one there.
+    pub replace: bool,
+    /// Merges this job into a waiting one of the same group.
+    pub dedup: Option<Dedup>,
+    /// The version of the envelope format that `header` and the bodies are written in. Workers that read only older
+    /// ones do not get the job.
+    pub format: u8,
+    /// Readable without the body, at most 4 KiB. Opaque to the store.
+    pub header: Bytes,
+    /// What the job is about: the command or the event.
+    pub body: Body,
+    /// What goes with it: the state that a subscriber was decided on.
+    pub context: Option<Body>,
+}
+
+/// Merging of jobs. The key is the key of the job's group.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Dedup {
+    /// How long after staging further jobs are merged into this one, as long as it waits.
+    pub ttl: Duration,
+    /// Whether a merged job starts the window and the delay anew.
+    pub extend: bool,
+    /// Whether a merged job that is canonically later gives its header and bodies.
+    pub replace: bool,
+}
+
+/// The bytes a job carries, or where they lie.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Body {
+    /// Carried by the job.
+    Inline(Bytes),
+    /// In a blob store, under the tenant of the job's group. The job holds it until it is gone.
+    Blob {
+        /// Its name.
+        hash: BlobHash,
+        /// Its stored size, which counts against [`Want::max_bytes`](crate::Want::max_bytes).
+        bytes: u64,
+    },
+}
+
+impl Body {
+    /// Its stored size.
+    #[must_use]
+    pub fn stored_bytes(&self) -> u64 {
+        match self {
+            Self::Inline(bytes) => bytes.len() as u64,
+            Self::Blob { bytes, .. } => *bytes,
+        }
+    }
+
+    /// The blob it lies in, if it does.
+    #[must_use]
+    pub fn blob(&self) -> Option<BlobHash> {
+        match self {
+            Self::Inline(_) => None,
+            Self::Blob { hash, .. } => Some(*hash),
+        }
+    }
+}
+
+impl NewJob {
+    /// The stored size of all it carries.
+    #[must_use]
+    pub fn stored_bytes(&self) -> u64 {
+        self.header.len() as u64
+            + self.body.stored_bytes()
+            + self.context.as_ref().map_or(0, Body::stored_bytes)
+    }
+}
