@@ -1,0 +1,90 @@
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use super::feature_graph::PURE_CRATES;
+use super::manifest::Manifest;
+use crate::error::Error;
+use crate::metadata::{Metadata, Package};
+use crate::source_tree::{self, SourceFile};
+use crate::workspace::Workspace;
+
+/// All that the rules look at. The rules themselves read nothing, so each can be tried on a made-up tree.
+#[derive(Debug)]
+pub(crate) struct Tree {
+    pub(crate) sources: Vec<SourceFile>,
+    pub(crate) root_manifest: Manifest,
+    pub(crate) members: Vec<Member>,
+    /// For each pure crate, the packages that a user of it alone compiles in.
+    pub(crate) resolved: BTreeMap<&'static str, Vec<String>>,
+}
+
+/// A package of the workspace.
+#[derive(Debug)]
+pub(crate) struct Member {
+    pub(crate) package: Package,
+    pub(crate) manifest: Manifest,
+}
+
+impl Tree {
+    pub(crate) fn load(workspace: &Workspace) -> Result<Self, Error> {
+        let root = workspace.root();
+        let mut members = Vec::new();
+        for package in Metadata::load(workspace)?.packages {
+            let manifest = load_manifest(root, &package.manifest_path)?;
+            members.push(Member { package, manifest });
+        }
+        let mut resolved = BTreeMap::new();
+        for name in PURE_CRATES {
+            let args = [
+                "tree",
+                "--package",
+                name,
+                "--edges",
+                "normal,no-proc-macro",
+                "--prefix",
+                "none",
+            ];
+            resolved.insert(name, names_in_cargo_tree(&workspace.cargo_output(&args)?));
+        }
+        Ok(Self {
+            sources: source_tree::load(root)?,
+            root_manifest: load_manifest(root, "Cargo.toml")?,
+            members,
+            resolved,
+        })
+    }
+}
+
+fn load_manifest(root: &Path, relative: &str) -> Result<Manifest, Error> {
+    let path = root.join(relative);
+    let text = fs::read_to_string(&path).map_err(Error::file(&path))?;
+    Manifest::parse(relative, &text).map_err(|source| Error::Manifest {
+        path,
+        source: Box::new(source),
+    })
+}
+
+/// Each line begins with a package's name; repeated ones end in `(*)`.
+fn names_in_cargo_tree(text: &str) -> Vec<String> {
+    let mut names: Vec<_> = text
+        .lines()
+        .filter_map(|line| line.split_whitespace().next())
+        .map(str::to_owned)
+        .collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn package_names_are_read_from_cargo_tree() {
+        let text =
+            "foldwright-ports v0.1.0 (/x/crates/ports)\nbytes v1.10.1\nserde v1.0.0\nbytes v1.10.1 (*)\n";
+        assert_eq!(names_in_cargo_tree(text), ["bytes", "foldwright-ports", "serde"]);
+    }
+}
