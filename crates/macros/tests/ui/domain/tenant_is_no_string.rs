@@ -1,0 +1,20 @@
+use foldwright_domain::{Aggregate, AggregateId, AggregateType, Key};
+use foldwright_macros::Event;
+
+enum Run {}
+
+impl Aggregate for Run {
+    const TYPE: AggregateType = AggregateType::new("run");
+    type Event = RunEvent;
+}
+
+#[derive(Event)]
+#[event(crate = foldwright_domain, aggregate = Run, prefix = "ex.sim.run")]
+enum RunEvent {
+    #[event(name = "queued", version = "2026-03-01")]
+    Queued(u32),
+}
+
+fn main() {
+    let _ = Key::<Run>::new("acme", AggregateId::parse("1").unwrap());
+}

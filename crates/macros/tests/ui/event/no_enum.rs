@@ -1,0 +1,7 @@
+use foldwright_macros::Event;
+
+#[derive(Event)]
+#[event(crate = foldwright_domain, aggregate = Run, prefix = "ex.sim.run")]
+struct RunEvent(u32);
+
+fn main() {}

@@ -1,0 +1,10 @@
+use foldwright_macros::Event;
+
+#[derive(Event)]
+#[event(crate = foldwright_domain, aggregate = Run, prefix = "ex.sim.run")]
+enum RunEvent {
+    #[event(name = "queued", version = "2026-03-01", name = "started")]
+    Queued(u32),
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+use foldwright_macros::Union;
+
+#[derive(Union)]
+#[union(of = RunEvent)]
+enum Billing {
+    Run(RunEvent),
+}
+
+fn main() {}
