@@ -1,0 +1,191 @@
+use std::collections::BTreeMap;
+
+use base64::Engine as _;
+use prost::Message as _;
+use serde_json::{Map, Number, Value};
+
+use super::error::{DecodeError, SpanError};
+use super::json::BASE64;
+use super::span::{Span, SpanEvent, SpanKind, SpanLink, StatusCode, UNKNOWN_SERVICE};
+use super::wire::{self, AnyValueKind};
+
+/// How deep arrays and key-value lists may nest in an attribute: a scalar is 0 deep, an array of
+/// scalars 1. It is well below where the JSON and the protobuf reader stop by themselves, so that
+/// both encodings accept the same values.
+pub const MAX_VALUE_DEPTH: usize = 16;
+
+const TRACE_ID_BYTES: usize = 16;
+const SPAN_ID_BYTES: usize = 8;
+
+/// Reads one request in OTLP/JSON. Unknown fields are ignored.
+///
+/// The spans come in the order of the request. Memory is bounded by the input, but a hostile
+/// one (millions of empty spans) takes a few hundred bytes per byte: a server should limit bodies to a
+/// few megabytes, which is far more than exporters send.
+///
+/// # Errors
+///
+/// One faulty span fails the request, as nothing else would tell its sender.
+pub fn decode_json(body: &[u8]) -> Result<Vec<Span>, DecodeError> {
+    spans(serde_json::from_slice(body)?)
+}
+
+/// Reads one request in OTLP's protobuf encoding. Otherwise like [`decode_json`].
+///
+/// # Errors
+///
+/// As for [`decode_json`].
+pub fn decode_protobuf(body: &[u8]) -> Result<Vec<Span>, DecodeError> {
+    spans(wire::ExportTraceServiceRequest::decode(body)?)
+}
+
+fn spans(request: wire::ExportTraceServiceRequest) -> Result<Vec<Span>, DecodeError> {
+    let mut spans = Vec::new();
+    for resource_spans in request.resource_spans {
+        let service = service_name(resource_spans.resource);
+        for raw in resource_spans
+            .scope_spans
+            .into_iter()
+            .flat_map(|scope| scope.spans)
+        {
+            let index = spans.len();
+            let span = span(raw, &service).map_err(|source| DecodeError::Span { index, source })?;
+            spans.push(span);
+        }
+    }
+    Ok(spans)
+}
+
+fn service_name(resource: Option<wire::Resource>) -> String {
+    resource
+        .into_iter()
+        .flat_map(|resource| resource.attributes)
+        .find(|attribute| attribute.key == "service.name")
+        .and_then(|attribute| match attribute.value?.kind? {
+            AnyValueKind::String(name) if !name.is_empty() => Some(name),
+            _ => None,
+        })
+        .unwrap_or_else(|| UNKNOWN_SERVICE.to_owned())
+}
+
+fn span(raw: wire::Span, service: &str) -> Result<Span, SpanError> {
+    let parent_span_id = match raw.parent_span_id.as_slice() {
+        [] => None,
+        id => Some(hex_id(id, SPAN_ID_BYTES, "parentSpanId")?),
+    };
+    let status = raw.status.unwrap_or_default();
+    Ok(Span {
+        trace_id: hex_id(&raw.trace_id, TRACE_ID_BYTES, "traceId")?,
+        span_id: hex_id(&raw.span_id, SPAN_ID_BYTES, "spanId")?,
+        parent_span_id,
+        service: service.to_owned(),
+        name: raw.name,
+        kind: span_kind(raw.kind),
+        start_ns: raw.start_time_unix_nano,
+        end_ns: raw.end_time_unix_nano,
+        status_code: status_code(status.code),
+        status_message: status.message,
+        attributes: attributes(raw.attributes)?,
+        events: raw.events.into_iter().map(event).collect::<Result<_, _>>()?,
+        links: raw.links.into_iter().map(link).collect::<Result<_, _>>()?,
+    })
+}
+
+fn event(raw: wire::Event) -> Result<SpanEvent, SpanError> {
+    Ok(SpanEvent {
+        time_ns: raw.time_unix_nano,
+        name: raw.name,
+        attributes: attributes(raw.attributes)?,
+    })
+}
+
+fn link(raw: wire::Link) -> Result<SpanLink, SpanError> {
+    Ok(SpanLink {
+        trace_id: hex_id(&raw.trace_id, TRACE_ID_BYTES, "links.traceId")?,
+        span_id: hex_id(&raw.span_id, SPAN_ID_BYTES, "links.spanId")?,
+        attributes: attributes(raw.attributes)?,
+    })
+}
+
+fn hex_id(id: &[u8], expected: usize, field: &'static str) -> Result<String, SpanError> {
+    if id.len() != expected {
+        return Err(SpanError::IdLength {
+            field,
+            expected,
+            found: id.len(),
+        });
+    }
+    if id.iter().all(|byte| *byte == 0) {
+        return Err(SpanError::IdZero { field });
+    }
+    Ok(hex::encode(id))
+}
+
+fn span_kind(number: i32) -> SpanKind {
+    match number {
+        1 => SpanKind::Internal,
+        2 => SpanKind::Server,
+        3 => SpanKind::Client,
+        4 => SpanKind::Producer,
+        5 => SpanKind::Consumer,
+        _ => SpanKind::Unspecified,
+    }
+}
+
+fn status_code(number: i32) -> StatusCode {
+    match number {
+        1 => StatusCode::Ok,
+        2 => StatusCode::Error,
+        _ => StatusCode::Unset,
+    }
+}
+
+fn attributes(raw: Vec<wire::KeyValue>) -> Result<BTreeMap<String, Value>, SpanError> {
+    let mut attributes = BTreeMap::new();
+    for wire::KeyValue { key, value: raw } in raw {
+        let Some(value) = value(raw, MAX_VALUE_DEPTH) else {
+            return Err(SpanError::ValueTooDeep {
+                key,
+                limit: MAX_VALUE_DEPTH,
+            });
+        };
+        attributes.insert(key, value);
+    }
+    Ok(attributes)
+}
+
+/// The value as JSON, or `None` where it nests more than `depth` deep.
+fn value(raw: Option<wire::AnyValue>, depth: usize) -> Option<Value> {
+    let Some(kind) = raw.and_then(|value| value.kind) else {
+        return Some(Value::Null);
+    };
+    Some(match kind {
+        AnyValueKind::String(text) => Value::String(text),
+        AnyValueKind::Bool(value) => Value::Bool(value),
+        AnyValueKind::Int(number) => Value::from(number),
+        AnyValueKind::Double(number) => double(number),
+        AnyValueKind::Bytes(bytes) => Value::String(BASE64.encode(bytes)),
+        AnyValueKind::Array(array) => {
+            let inner = depth.checked_sub(1)?;
+            let values = array.values.into_iter().map(|raw| value(Some(raw), inner));
+            Value::Array(values.collect::<Option<_>>()?)
+        }
+        AnyValueKind::KeyValueList(list) => {
+            let inner = depth.checked_sub(1)?;
+            let pairs = list
+                .values
+                .into_iter()
+                .map(|pair| Some((pair.key, value(pair.value, inner)?)));
+            Value::Object(pairs.collect::<Option<Map<_, _>>>()?)
+        }
+    })
+}
+
+fn double(number: f64) -> Value {
+    match Number::from_f64(number) {
+        Some(number) => Value::Number(number),
+        None if number.is_nan() => Value::from("NaN"),
+        None if number > 0.0 => Value::from("Infinity"),
+        None => Value::from("-Infinity"),
+    }
+}

@@ -1,0 +1,29 @@
+//! The input of the trace service: spans out of OpenTelemetry's `ExportTraceServiceRequest`.
+//!
+//! [`RequestReader`] reads a file of requests, [`decode_json`] and [`decode_protobuf`] read one
+//! request's bytes, and [`RequestTenants`] says which tenant sent each request of a file. Both
+//! encodings of one request give equal [`Span`]s.
+
+mod decode;
+mod error;
+mod json;
+mod reader;
+mod requests;
+mod source;
+mod span;
+mod wire;
+
+pub use decode::{MAX_VALUE_DEPTH, decode_json, decode_protobuf};
+pub use error::{DecodeError, OtlpError, SpanError};
+pub use reader::{MAX_REQUEST_BYTES, RequestReader};
+pub use requests::{MAX_LINE_BYTES, RequestTenants, RequestsError};
+pub use span::{Span, SpanEvent, SpanKind, SpanLink, StatusCode, UNKNOWN_SERVICE};
+
+#[cfg(test)]
+mod decode_property_test;
+#[cfg(test)]
+mod decode_test;
+#[cfg(test)]
+mod reader_test;
+#[cfg(test)]
+mod requests_test;

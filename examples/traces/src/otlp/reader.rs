@@ -1,0 +1,188 @@
+use std::io::{BufRead as _, Read};
+use std::path::Path;
+
+use super::decode::{decode_json, decode_protobuf};
+use super::error::{DecodeError, OtlpError};
+use super::source::{self, Line, Source};
+use super::span::Span;
+
+/// The largest request taken, in bytes, without its prefix or line end: far more than exporters
+/// send (they batch a few hundred spans), and little enough to hold one in memory.
+pub const MAX_REQUEST_BYTES: usize = 64 * 1024 * 1024;
+
+const PREFIX_BYTES: usize = 4;
+
+/// Reads the requests of a file one by one: an iterator over the spans of each request, in the
+/// order of the file.
+///
+/// The file holds either OTLP/JSON, a request a line, or protobuf bodies, each after its length as
+/// a big-endian `u32`; plain or compressed with gzip. The content tells which. Blank lines do not
+/// count as requests. Only one request is in memory at a time.
+///
+/// After an [`OtlpError::Decode`] the iterator goes on with the next request. Any other error is
+/// the last item.
+pub struct RequestReader {
+    source: Source,
+    encoding: Encoding,
+    index: usize,
+    buffer: Vec<u8>,
+    ended: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Encoding {
+    Json,
+    Protobuf,
+}
+
+impl RequestReader {
+    /// Opens a file of requests. An empty file holds none.
+    ///
+    /// # Errors
+    ///
+    /// [`OtlpError::Open`], [`OtlpError::Read`] or [`OtlpError::UnknownFormat`].
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, OtlpError> {
+        let path = path.as_ref();
+        let source = source::open(path).map_err(|source| OtlpError::Open {
+            path: path.to_owned(),
+            source,
+        })?;
+        Self::over(source)
+    }
+
+    /// Reads requests from anything that gives bytes, such as standard input.
+    ///
+    /// # Errors
+    ///
+    /// [`OtlpError::Read`] or [`OtlpError::UnknownFormat`].
+    pub fn new(content: impl Read + Send + 'static) -> Result<Self, OtlpError> {
+        let source = source::detect_gzip(content).map_err(|source| OtlpError::Read { index: 0, source })?;
+        Self::over(source)
+    }
+
+    fn over(mut source: Source) -> Result<Self, OtlpError> {
+        let start = source
+            .fill_buf()
+            .map_err(|source| OtlpError::Read { index: 0, source })?;
+        let encoding = match start.first().copied() {
+            None | Some(b'{' | b' ' | b'\t' | b'\r' | b'\n') => Encoding::Json,
+            // The first byte of any length within the limit; none of those above is one.
+            Some(byte) if usize::from(byte) <= MAX_REQUEST_BYTES >> 24 => Encoding::Protobuf,
+            Some(first) => return Err(OtlpError::UnknownFormat { first }),
+        };
+        Ok(Self {
+            source,
+            encoding,
+            index: 0,
+            buffer: Vec::new(),
+            ended: false,
+        })
+    }
+
+    /// Reads the next request's bytes into the buffer. False at the end of the file.
+    fn read(&mut self) -> Result<bool, OtlpError> {
+        match self.encoding {
+            Encoding::Json => self.read_line(),
+            Encoding::Protobuf => self.read_prefixed(),
+        }
+    }
+
+    fn decode(&self) -> Result<Vec<Span>, DecodeError> {
+        match self.encoding {
+            Encoding::Json => decode_json(&self.buffer),
+            Encoding::Protobuf => decode_protobuf(&self.buffer),
+        }
+    }
+
+    fn read_line(&mut self) -> Result<bool, OtlpError> {
+        let index = self.index;
+        loop {
+            match source::read_line(&mut self.source, &mut self.buffer, MAX_REQUEST_BYTES) {
+                Ok(Line::Blank) => {}
+                Ok(Line::Text) => return Ok(true),
+                Ok(Line::End) => return Ok(false),
+                Ok(Line::TooLong) => {
+                    let bytes = self.buffer.len();
+                    return Err(OtlpError::TooLarge {
+                        index,
+                        bytes,
+                        limit: MAX_REQUEST_BYTES,
+                    });
+                }
+                Err(source) => return Err(OtlpError::Read { index, source }),
+            }
+        }
+    }
+
+    fn read_prefixed(&mut self) -> Result<bool, OtlpError> {
+        let index = self.index;
+        if self.fill(PREFIX_BYTES)? == 0 {
+            return Ok(false);
+        }
+        let Ok(prefix) = <[u8; PREFIX_BYTES]>::try_from(self.buffer.as_slice()) else {
+            return Err(self.truncated(PREFIX_BYTES));
+        };
+        let bytes = u32::from_be_bytes(prefix) as usize;
+        if bytes > MAX_REQUEST_BYTES {
+            return Err(OtlpError::TooLarge {
+                index,
+                bytes,
+                limit: MAX_REQUEST_BYTES,
+            });
+        }
+        if self.fill(bytes)? < bytes {
+            return Err(self.truncated(bytes));
+        }
+        Ok(true)
+    }
+
+    /// Replaces the buffer's content with the next `bytes` bytes, or with what is left. The buffer
+    /// grows with what is read: a false length costs nothing.
+    fn fill(&mut self, bytes: usize) -> Result<usize, OtlpError> {
+        self.buffer.clear();
+        self.source
+            .by_ref()
+            .take(bytes as u64)
+            .read_to_end(&mut self.buffer)
+            .map_err(|source| OtlpError::Read {
+                index: self.index,
+                source,
+            })
+    }
+
+    fn truncated(&self, expected: usize) -> OtlpError {
+        OtlpError::Truncated {
+            index: self.index,
+            expected,
+            found: self.buffer.len(),
+        }
+    }
+}
+
+impl Iterator for RequestReader {
+    type Item = Result<Vec<Span>, OtlpError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ended {
+            return None;
+        }
+        match self.read() {
+            Ok(true) => {
+                let index = self.index;
+                self.index += 1;
+                Some(
+                    self.decode()
+                        .map_err(|source| OtlpError::Decode { index, source }),
+                )
+            }
+            Ok(false) => {
+                self.ended = true;
+                None
+            }
+            Err(error) => {
+                self.ended = true;
+                Some(Err(error))
+            }
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! Tests of the trace service from the outside.
+
+#[cfg(test)]
+mod otlp;
