@@ -124,7 +124,7 @@ const fn same(left: &str, right: &str) -> bool {
         match (left, right) {
             ([], []) => return true,
             ([l, left_tail @ ..], [r, right_tail @ ..]) if *l == *r => {
-                (left, right) = (left_tail, right_tail)
+                (left, right) = (left_tail, right_tail);
             }
             _ => return false,
         }

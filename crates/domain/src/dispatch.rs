@@ -3,7 +3,6 @@ use std::time::Duration;
 
 /// How the events of a projection become runs of a subscriber.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
 pub enum Dispatch {
     /// One run for each event, `delay` after the projection's row was stored.
     Each {

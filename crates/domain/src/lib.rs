@@ -48,3 +48,9 @@ pub use millis::Millis;
 pub use position::Position;
 pub use recorded::{Meta, RawEvent, Recorded};
 pub use tenant::{SecurityError, TenantId};
+
+/// What the derives write refers to. No part of the API.
+#[doc(hidden)]
+pub mod __private {
+    pub use serde_json;
+}

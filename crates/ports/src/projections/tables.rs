@@ -11,8 +11,9 @@ pub type FoldRow<S> = StateRow<S>;
 /// and the other fields of the envelope are kept as they are.
 #[async_trait]
 pub trait StateTable<S>: Send + Sync + 'static {
-    /// The rows of these keys, in the order asked.
-    async fn load(&self, keys: &[StateKey]) -> Result<Vec<Option<FoldRow<S>>>>;
+    /// The rows of these keys, in the order asked. The state of a row is `None` where the stored one is not what `S`
+    /// says (an older version, or broken): the kernel then rebuilds it from the log.
+    async fn load(&self, keys: &[StateKey]) -> Result<Vec<Option<FoldRow<Option<S>>>>>;
 
     /// Stores rows; answers in the order of the call.
     async fn store(&self, rows: Vec<FoldRow<S>>) -> Vec<Result<Stored>>;

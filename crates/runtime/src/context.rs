@@ -1,0 +1,14 @@
+//! What every handler works with.
+use crate::{counters::Counters, fold::RefoldGate, router::Router, wire::Bodies};
+use foldwright_ports::{IdSource, Ports};
+use std::sync::Arc;
+
+/// The ports and the kernel's own parts, shared by all workers of a kernel.
+pub(crate) struct Context {
+    pub(crate) ports: Ports,
+    pub(crate) ids: Arc<dyn IdSource>,
+    pub(crate) bodies: Bodies,
+    pub(crate) router: Router,
+    pub(crate) refolds: RefoldGate,
+    pub(crate) counters: Arc<Counters>,
+}

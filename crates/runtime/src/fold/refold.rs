@@ -1,0 +1,113 @@
+//! Folding an aggregate or key anew from the log: the truth, and expensive.
+use super::{
+    Applied, Membership,
+    progress::{Panicked, Progress},
+    source::KeyRule,
+};
+use crate::{subscriber::Decisions, wire::encode_event};
+use foldwright_domain::{DecodeError, EventSet, Fold, Identity, RawEvent, Recorded};
+use foldwright_ports::{Error, EventLog, StateKey};
+use std::collections::BTreeSet;
+
+/// What a refold replaces.
+pub(crate) struct Replaced<'a> {
+    /// Which events the replaced row holds; `None` where its notes cannot be read.
+    pub(crate) applied: Option<&'a Applied>,
+    /// How many it holds; 0 where that cannot be read.
+    pub(crate) events: u64,
+    /// The batch that led here, without the events that are surely in.
+    pub(crate) batch: &'a BTreeSet<Identity>,
+}
+
+impl Replaced<'_> {
+    /// What the batch says where the notes are lost: its own events are new, all others were there.
+    fn guess(&self, identity: &Identity) -> Membership {
+        if self.batch.contains(identity) { Membership::No } else { Membership::Unsure }
+    }
+}
+
+/// Why a refold gave no state.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RefoldError {
+    #[error(transparent)]
+    Log(#[from] Error),
+    #[error(transparent)]
+    Decode(#[from] DecodeError),
+    #[error("`apply` panicked at event {event}: {message}")]
+    Panicked { event: foldwright_domain::EventId, message: String },
+    #[error("`init` panicked: {message}")]
+    Init { message: String },
+    #[error(
+        "the log holds {found} events of this state, which has {applied} applied: restore the log or erase the state, a refold would forget"
+    )]
+    Forgets { found: u64, applied: u64 },
+}
+
+impl From<Panicked> for RefoldError {
+    fn from(Panicked { message }: Panicked) -> Self {
+        Self::Init { message }
+    }
+}
+
+/// Reads all distinct events of `key` and folds them from `init`.
+///
+/// Decides the subscribers of exactly those events that the replaced row does not hold. Whether it holds an event
+/// that its filter is unsure of follows from the counts: the log has every event, the row says how many it has.
+pub(crate) async fn refold<F: Fold>(
+    rule: &dyn KeyRule<F>,
+    log: &dyn EventLog,
+    key: &StateKey,
+    replaced: &Replaced<'_>,
+    decisions: &mut Decisions<'_, F::On, F::State>,
+) -> Result<Progress<F::State>, RefoldError> {
+    let known = replaced.applied.map(Applied::index);
+    let mut progress = Progress::init::<F>()?;
+    let (mut kept, mut new) = (0_usize, 0_u64);
+    let mut uncertain = decisions.fork();
+    let mut cursor = None;
+    loop {
+        let page = rule.page(log, key, cursor).await?;
+        for raw in page.items {
+            let Some(event) = decode::<F>(&raw)?.filter(|event| rule.holds(key, event)) else { continue };
+            let id = event.meta.id;
+            progress = progress
+                .step::<F>(&event)
+                .map_err(|Panicked { message }| RefoldError::Panicked { event: id, message })?;
+            let identity = &event.meta.identity;
+            let membership =
+                known.as_ref().map_or_else(|| replaced.guess(identity), |known| known.contains(identity));
+            match membership {
+                Membership::Yes => kept += 1,
+                Membership::No => {
+                    new += 1;
+                    decisions.decide(&event, &progress.state, || encode_event(&raw));
+                }
+                Membership::Unsure if replaced.batch.contains(identity) => {
+                    uncertain.decide(&event, &progress.state, || encode_event(&raw));
+                }
+                Membership::Unsure => {}
+            }
+        }
+        match page.next {
+            Some(next) => cursor = Some(next),
+            None => break,
+        }
+    }
+    let exact = replaced.applied.map_or(0, |applied| applied.exact().len());
+    if kept < exact || progress.events < replaced.events {
+        return Err(RefoldError::Forgets { found: progress.events, applied: replaced.events });
+    }
+    if replaced.applied.is_some() && progress.events - replaced.events > new {
+        decisions.join(uncertain);
+    }
+    Ok(progress)
+}
+
+/// The event, if the fold reads its type.
+fn decode<F: Fold>(raw: &RawEvent) -> Result<Option<Recorded<F::On>>, DecodeError> {
+    if !F::On::reads(&raw.meta.event_type) {
+        return Ok(None);
+    }
+    let data = F::On::decode(&raw.meta.event_type, &raw.meta.version, &raw.data)?;
+    Ok(Some(Recorded { meta: raw.meta.clone(), data }))
+}

@@ -1,0 +1,279 @@
+//! Runs commands: intent, events, append, and the jobs that follow.
+use super::{Failure, RouteHandler, settlement};
+use crate::{
+    context::Context,
+    fold::aggregate_group_key,
+    router::RouteError,
+    wire::{CommandAnswer, CommandBody, Header},
+};
+use async_trait::async_trait;
+use foldwright_domain::{
+    Aggregate, Batch, BatchError, Command, EncodeError, Event, EventId, Identity, Intent, Meta, Origin, RawEvent,
+    Recorded, Rejected, StreamKey,
+};
+use foldwright_ports::{
+    Answer, Append, AppendError, Appended, EventRef, Expect, HandedJob, Lease, NewJob, Outcome, Rest, Settlement,
+};
+use std::{
+    marker::PhantomData,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
+
+/// One command type.
+pub(crate) struct CommandHandler<C>(PhantomData<fn() -> C>);
+
+impl<C: Command> CommandHandler<C> {
+    pub(crate) fn new() -> Self {
+        Self(PhantomData)
+    }
+}
+
+/// A command after its handler has run.
+enum Decided<C> {
+    Events(Intent<C>, Batch),
+    NoEvents(Intent<C>),
+    Rejected(Rejected),
+}
+
+/// What one command led to.
+struct Ran {
+    then: Vec<NewJob>,
+    answer: Option<CommandAnswer>,
+}
+
+#[async_trait]
+impl<C: Command> RouteHandler for CommandHandler<C> {
+    async fn run(&self, leases: Vec<Lease>, ctx: &Context) -> Vec<Settlement> {
+        let mut decided = Vec::with_capacity(leases.len());
+        for lease in &leases {
+            let mut of_lease = Vec::with_capacity(lease.jobs.len());
+            for job in &lease.jobs {
+                of_lease.push(decide::<C>(lease, job, ctx).await);
+                if matches!(of_lease.last(), Some(Err(_))) {
+                    break;
+                }
+            }
+            decided.push(of_lease);
+        }
+        let appends: Vec<Append> = decided
+            .iter()
+            .flatten()
+            .filter_map(|one| match one {
+                Ok(Decided::Events(_, batch)) => {
+                    Some(Append { batch: batch.clone(), expect: Expect::Any })
+                }
+                _ => None,
+            })
+            .collect();
+        let answers = if appends.is_empty() { Vec::new() } else { ctx.ports.log.append(appends).await };
+        let mut answers = answers.into_iter();
+        let mut settlements = Vec::with_capacity(leases.len());
+        for (lease, of_lease) in leases.into_iter().zip(decided) {
+            settlements.push(settle(&lease, of_lease, &mut answers, ctx).await);
+        }
+        settlements
+    }
+}
+
+/// Takes a lease's commands in order, up to the first that failed.
+async fn settle<C: Command>(
+    lease: &Lease,
+    decided: Vec<Result<Decided<C>, Failure>>,
+    answers: &mut impl Iterator<Item = Result<Vec<Appended>, AppendError>>,
+    ctx: &Context,
+) -> Settlement {
+    let mut settled = settlement(lease, 0, Rest::Back);
+    let mut failure = None;
+    for (one, job) in decided.into_iter().zip(&lease.jobs) {
+        // The answer is taken even behind a failure, so that the next lease finds its own.
+        let ran = finish(one, answers, ctx).await;
+        if failure.is_some() {
+            continue;
+        }
+        match ran {
+            Ok(Ran { then, answer }) => {
+                settled.outcome = Outcome { done: settled.outcome.done + 1, rest: Rest::Back };
+                settled.then.extend(then);
+                settled.answers.extend(answer.map(|a| Answer { job: job.id, answer: a.encode() }));
+            }
+            Err(cause) => failure = Some(cause),
+        }
+    }
+    if let Some(failure) = failure {
+        settled.outcome.rest = failure.rest();
+    }
+    settled
+}
+
+async fn finish<C: Command>(
+    decided: Result<Decided<C>, Failure>,
+    answers: &mut impl Iterator<Item = Result<Vec<Appended>, AppendError>>,
+    ctx: &Context,
+) -> Result<Ran, Failure> {
+    match decided? {
+        Decided::Rejected(Rejected { code, message }) => {
+            ctx.counters.rejected.add(1);
+            let answer = CommandAnswer::Rejected { code: code.into_owned(), message };
+            Ok(Ran { then: Vec::new(), answer: Some(answer) })
+        }
+        Decided::NoEvents(intent) => {
+            after_store(&intent, ctx);
+            Ok(Ran { then: Vec::new(), answer: None })
+        }
+        Decided::Events(intent, batch) => {
+            let appended = match answers.next() {
+                Some(Ok(appended)) => appended,
+                Some(Err(AppendError::Store(error))) => return Err(error.into()),
+                Some(Err(error)) => return Err(Failure::retry(error.to_string())),
+                None => return Err(Failure::retry("the log did not answer for every command")),
+            };
+            after_store(&intent, ctx);
+            let events = stored_events(batch, &appended, ctx).await?;
+            let then = ctx.router.follow_ups(&events, ctx).await.map_err(|error| match error {
+                RouteError::Body(error) => error.into(),
+                RouteError::Key { .. } => Failure::retry(error.to_string()),
+            })?;
+            Ok(Ran { then, answer: None })
+        }
+    }
+}
+
+/// For a duplicate the *stored* event goes out, under its own id: where it was applied nothing follows, and where its
+/// first command's jobs were lost they are made good.
+async fn stored_events(batch: Batch, appended: &[Appended], ctx: &Context) -> Result<Vec<RawEvent>, Failure> {
+    let stream = batch.stream().clone();
+    let mut events = batch.into_events();
+    let mut missing = Vec::new();
+    for (event, appended) in events.iter().zip(appended) {
+        let stored = match appended {
+            Appended::Fresh => {
+                ctx.counters.events_fresh.add(1);
+                continue;
+            }
+            Appended::Duplicate { stored } => {
+                ctx.counters.events_duplicate.add(1);
+                *stored
+            }
+            Appended::Conflict { stored } => {
+                ctx.counters.events_conflicting.add(1);
+                tracing::warn!(
+                    tenant = %stream.tenant,
+                    event_type = %event.meta.event_type,
+                    event = %event.meta.id,
+                    %stored,
+                    "an event of this identity but another content is stored already; it stays"
+                );
+                *stored
+            }
+        };
+        if stored != event.meta.id {
+            missing.push(EventRef { stream: stream.clone(), id: stored });
+        }
+    }
+    if missing.is_empty() {
+        return Ok(events);
+    }
+    let found = ctx.ports.log.find(&missing).await?;
+    let mut found = missing.into_iter().zip(found);
+    for (event, appended) in events.iter_mut().zip(appended) {
+        match appended {
+            Appended::Duplicate { stored } | Appended::Conflict { stored } if *stored != event.meta.id => {
+                *event = found
+                    .next()
+                    .and_then(|(_, event)| event)
+                    .ok_or_else(|| Failure::retry("the log names a stored event that it does not hold"))?;
+            }
+            _ => {}
+        }
+    }
+    Ok(events)
+}
+
+/// Best effort: a panic in it is counted and fails nothing.
+fn after_store<C: Command>(intent: &Intent<C>, ctx: &Context) {
+    if catch_unwind(AssertUnwindSafe(|| C::after_store(intent))).is_err() {
+        ctx.counters.hooks_swallowed.add(1);
+        tracing::warn!(command = C::NAME, "`after_store` panicked");
+    }
+}
+
+async fn decide<C: Command>(lease: &Lease, job: &HandedJob, ctx: &Context) -> Result<Decided<C>, Failure> {
+    let tenant = &lease.group.tenant;
+    let header = Header::of(job, tenant)?;
+    let body = CommandBody::decode(&ctx.bodies.read(tenant, &job.body, &header.body).await?)?;
+    let payload: C = serde_json::from_slice(&body.payload)
+        .map_err(|error| Failure::retry(format!("the payload of `{}` does not decode: {error}", C::NAME)))?;
+    let origin = Origin {
+        correlation_id: body.correlation_id,
+        causation_id: body.causation_id,
+        trace_context: body.trace_context.clone(),
+    };
+    let intent = Intent { tenant: tenant.clone(), occurred_at: body.occurred_at, payload, origin };
+    let handled = catch_unwind(AssertUnwindSafe(|| C::handle(&intent))).map_err(|cause| {
+        Failure::retry(format!("`{}` panicked: {}", C::NAME, crate::catch::panic_message(&*cause)))
+    })?;
+    match handled {
+        Err(rejected) => Ok(Decided::Rejected(rejected)),
+        Ok(events) if events.is_empty() => Ok(Decided::NoEvents(intent)),
+        Ok(events) => {
+            let batch = batch::<C>(&intent, &body, &events)
+                .map_err(|error| Failure::quarantine(format!("`{}`: {error}", C::NAME)))?;
+            Ok(Decided::Events(intent, batch))
+        }
+    }
+}
+
+/// Why a handler's events cannot be appended.
+#[derive(Debug, thiserror::Error)]
+enum BadEvents {
+    #[error(transparent)]
+    Id(#[from] foldwright_domain::InvalidId),
+    #[error(transparent)]
+    Encode(#[from] EncodeError),
+    #[error(transparent)]
+    Batch(#[from] BatchError),
+}
+
+/// The events of a command, with the ids that every run of it gives them.
+fn batch<C: Command>(
+    intent: &Intent<C>,
+    body: &CommandBody,
+    events: &[<C::Of as Aggregate>::Event],
+) -> Result<Batch, BadEvents> {
+    let stream = StreamKey {
+        tenant: intent.tenant.clone(),
+        aggregate_type: <C::Of as Aggregate>::TYPE.as_str().into(),
+        id: intent.payload.aggregate_id()?,
+    };
+    let key = intent.payload.idempotency_key();
+    let mut raw = Vec::with_capacity(events.len());
+    for (index, event) in events.iter().enumerate() {
+        let id = body.id.event(index).ok_or(BatchError::TooMany { events: events.len() })?;
+        let descriptor = event.descriptor();
+        let meta = Meta {
+            id,
+            identity: key
+                .as_deref()
+                .map_or_else(|| Identity::of_id(id), |key| Identity::keyed(&stream, C::NAME, index, key)),
+            stream: stream.clone(),
+            event_type: descriptor.event_type.into(),
+            version: descriptor.version.into(),
+            occurred_at: intent.occurred_at,
+            accepted_at: body.accepted_at,
+            idempotency_key: key.as_deref().map(Into::into),
+            correlation_id: body.correlation_id.unwrap_or(body.id),
+            causation_id: body.causation_id.unwrap_or(EventId::from_u128(body.id.as_u128())),
+            trace_context: body.trace_context.clone(),
+        };
+        raw.push(Recorded { meta, data: event.encode()?.into() });
+    }
+    Ok(Batch::new(&stream, raw)?)
+}
+
+/// The key of the group that a command runs in.
+pub(crate) fn command_group_key<C: Command>(stream: &StreamKey, payload: &C) -> std::sync::Arc<str> {
+    match payload.group_key() {
+        Some(key) => format!("{}:{key}", stream.aggregate_type).into(),
+        None => aggregate_group_key(stream),
+    }
+}

@@ -1,0 +1,36 @@
+//! What runs the jobs of each route. Generics end here: a registration keeps its types behind [`RouteHandler`].
+mod command;
+mod failure;
+mod incoming;
+mod map;
+mod subscriber;
+mod subscriber_jobs;
+
+pub(crate) use command::{CommandHandler, command_group_key};
+pub(crate) use failure::Failure;
+pub(crate) use incoming::{Incoming, Job, read_events};
+pub(crate) use map::MapHandler;
+pub(crate) use subscriber::SubscriberHandler;
+pub(crate) use subscriber_jobs::{stage_pending, subscriber_jobs};
+
+use crate::context::Context;
+use async_trait::async_trait;
+use foldwright_ports::{Lease, Outcome, Rest, Settlement};
+
+/// Runs many leases of one route at once: one load, one append or store, whatever their number.
+///
+/// A settlement for each lease, in any order. Cancellation: a dropped run settles nothing, and its leases lapse.
+#[async_trait]
+pub(crate) trait RouteHandler: Send + Sync + 'static {
+    async fn run(&self, leases: Vec<Lease>, ctx: &Context) -> Vec<Settlement>;
+}
+
+/// A settlement from which nothing follows.
+pub(crate) fn settlement(lease: &Lease, done: usize, rest: Rest) -> Settlement {
+    Settlement {
+        lease: lease.reference(),
+        outcome: Outcome { done, rest },
+        answers: Vec::new(),
+        then: Vec::new(),
+    }
+}

@@ -1,0 +1,75 @@
+//! From decided subscriber jobs to jobs of the queue.
+use super::Failure;
+use crate::{
+    context::Context,
+    subscriber::PendingJob,
+    wire::{Content, FORMAT, Header, Subject, decode_event},
+};
+use bytes::Bytes;
+use foldwright_domain::TenantId;
+use foldwright_ports::{Dedup, GroupId, JobId, NewJob, Route};
+use std::time::Duration;
+
+/// The jobs of decided runs, with the stored state as their context. The state they share is stored once.
+pub(crate) async fn subscriber_jobs(
+    tenant: &TenantId,
+    pending: &[PendingJob],
+    state: &Bytes,
+    ctx: &Context,
+) -> Result<Vec<NewJob>, Failure> {
+    if pending.is_empty() {
+        return Ok(Vec::new());
+    }
+    let context = ctx.bodies.write(tenant, state).await?;
+    let mut jobs = Vec::with_capacity(pending.len());
+    for decided in pending {
+        let event = decode_event(&decided.event)?;
+        let body = ctx.bodies.write(tenant, &decided.event).await?;
+        let route = Route::parse(decided.route.clone())
+            .map_err(|error| Failure::quarantine(format!("a decided subscriber job: {error}")))?;
+        let header = Header {
+            route: decided.route.clone(),
+            tenant: tenant.clone(),
+            content: Content::Effect,
+            subject: Subject {
+                aggregate_type: event.meta.stream.aggregate_type.clone(),
+                aggregate_id: event.meta.stream.id.clone(),
+                id: event.meta.id,
+            },
+            trace_context: event.meta.trace_context.clone(),
+            body: body.info,
+            context: Some(context.info),
+        };
+        let delay = Duration::from_millis(decided.delay_ms);
+        jobs.push(NewJob {
+            id: JobId::of_event(event.meta.id, &route),
+            group: GroupId {
+                tenant: tenant.clone(),
+                path: route.path().into(),
+                key: decided.group_key.clone(),
+            },
+            route,
+            position: Some(event.meta.position()),
+            delay,
+            replace: false,
+            dedup: decided.merges.then_some(Dedup { ttl: delay, extend: true, replace: true }),
+            format: FORMAT,
+            header: header.encode().into(),
+            body: body.body,
+            context: Some(context.body.clone()),
+        });
+    }
+    Ok(jobs)
+}
+
+/// Stages jobs that an earlier write decided and whose staging is unknown. Those that are there already stay.
+pub(crate) async fn stage_pending(
+    tenant: &TenantId,
+    pending: &[PendingJob],
+    state: &Bytes,
+    ctx: &Context,
+) -> Result<(), Failure> {
+    let jobs = subscriber_jobs(tenant, pending, state, ctx).await?;
+    ctx.ports.queue.stage(ctx.ids.nonce(), jobs).await.map_err(|refused| refused.error)?;
+    Ok(())
+}

@@ -1,0 +1,133 @@
+//! Putting a kernel together.
+use super::{Kernel, Role};
+use crate::{
+    context::Context,
+    counters::Counters,
+    fold::{RefoldBudget, RefoldGate},
+    ids::SystemIds,
+    pipeline::{Faults, Global, Installer, Part, Pipeline, Tables},
+    wire::Bodies,
+    worker::{Worker, WorkerSettings},
+};
+use foldwright_domain::{Fold, Map};
+use foldwright_ports::{IdSource, Ports, RecordTable, StateTable};
+use std::sync::Arc;
+
+/// Binds pipelines to ports. What is required is an argument of [`Kernel::builder`].
+pub struct KernelBuilder {
+    ports: Ports,
+    role: Role,
+    parts: Vec<(&'static str, Vec<Box<dyn Part>>)>,
+    tables: Tables,
+    ids: Arc<dyn IdSource>,
+    worker: WorkerSettings,
+    refolds: RefoldBudget,
+    faults: Vec<String>,
+}
+
+impl KernelBuilder {
+    pub(super) fn new(ports: Ports, role: Role) -> Self {
+        Self {
+            ports,
+            role,
+            parts: Vec::new(),
+            tables: Tables::new(),
+            ids: Arc::new(SystemIds::default()),
+            worker: WorkerSettings::default(),
+            refolds: RefoldBudget::default(),
+            faults: Vec::new(),
+        }
+    }
+
+    /// Runs a pipeline. Every process registers the same ones, whatever its role.
+    #[must_use]
+    pub fn pipeline<A>(mut self, pipeline: Pipeline<A>) -> Self {
+        self.parts.push((pipeline.name, pipeline.parts));
+        self
+    }
+
+    /// Runs global projections.
+    #[must_use]
+    pub fn global(mut self, global: Global) -> Self {
+        self.parts.push((global.name, global.parts));
+        self
+    }
+
+    /// Keeps the states of fold `F` in a table of the user's own.
+    #[must_use]
+    pub fn table<F: Fold>(mut self, table: Arc<dyn StateTable<F::State>>) -> Self {
+        self.bind(F::NAME, Box::new(table));
+        self
+    }
+
+    /// Keeps the records of map `M` in a table of the user's own.
+    #[must_use]
+    pub fn record_table<M: Map>(mut self, table: Arc<dyn RecordTable<M::Record>>) -> Self {
+        self.bind(M::NAME, Box::new(table));
+        self
+    }
+
+    /// Replaces the source of ids, for simulations.
+    #[must_use]
+    pub fn ids(mut self, ids: Arc<dyn IdSource>) -> Self {
+        self.ids = ids;
+        self
+    }
+
+    /// Replaces the settings of this process's worker.
+    #[must_use]
+    pub fn worker(mut self, settings: WorkerSettings) -> Self {
+        self.worker = settings;
+        self
+    }
+
+    /// Replaces the budget of refolds.
+    #[must_use]
+    pub fn refold_budget(mut self, budget: RefoldBudget) -> Self {
+        self.refolds = budget;
+        self
+    }
+
+    fn bind(&mut self, projection: &'static str, table: Box<dyn std::any::Any + Send>) {
+        if self.tables.insert(projection, table).is_some() {
+            self.faults.push(format!("two tables are bound to projection `{projection}`"));
+        }
+    }
+
+    /// Checks everything and starts the worker if the role has one. Needs a tokio runtime with time enabled.
+    ///
+    /// # Errors
+    /// [`Faults`] lists every fault of the composition; nothing was started then.
+    pub fn start(self) -> Result<Kernel, Faults> {
+        let counters = Arc::new(Counters::default());
+        let mut installer = Installer::new(self.ports.clone(), counters.clone(), self.tables);
+        installer.faults = self.faults;
+        for (pipeline, parts) in self.parts {
+            for part in parts {
+                part.install(pipeline, &mut installer);
+            }
+        }
+        let unbound = std::mem::take(&mut installer.tables);
+        let unbound = unbound.keys().map(|name| {
+            format!("a table is bound to `{name}`, which no pipeline declares with that type of state or record")
+        });
+        installer.faults.extend(unbound);
+        installer.faults.extend(self.worker.faults());
+        if installer.routes.is_empty() {
+            installer.faults.push("no pipeline: a kernel needs at least one".to_owned());
+        }
+        if !installer.faults.is_empty() {
+            return Err(Faults(installer.faults));
+        }
+        let ctx = Arc::new(Context {
+            bodies: Bodies::new(self.ports.hot_blobs.clone(), self.ports.cold_blobs.clone()),
+            ports: self.ports,
+            ids: self.ids,
+            router: installer.router,
+            refolds: RefoldGate::new(self.refolds),
+            counters,
+        });
+        let worker = self.role.works().then(|| Worker::start(&ctx, &installer.routes, self.worker));
+        Ok(Kernel::new(ctx, installer.commands, worker))
+    }
+}

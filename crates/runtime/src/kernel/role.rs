@@ -1,0 +1,18 @@
+//! What a process does.
+
+/// What one process does. There is no default: the builder takes one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    /// Sends commands, takes no work.
+    Web,
+    /// Takes work of every kind. May send too.
+    Worker,
+    /// Both, in one process.
+    All,
+}
+
+impl Role {
+    pub(crate) const fn works(self) -> bool {
+        matches!(self, Self::Worker | Self::All)
+    }
+}

@@ -1,0 +1,147 @@
+//! Accepting commands.
+use crate::{
+    context::Context,
+    handlers::command_group_key,
+    kernel::Receipt,
+    wire::{BodyError, CommandBody, Content, FORMAT, Header, Subject, TooLarge},
+};
+use foldwright_domain::{
+    Aggregate, Command, EventId, Intent, InvalidId, Millis, Position, StreamKey,
+};
+use foldwright_ports::{Error, GroupId, JobId, NewJob, Route};
+use std::time::Duration;
+
+/// How far after its acceptance a command's business time may lie: 24 h. One event from further ahead would make
+/// every later one of its aggregate late.
+pub const MAX_FUTURE: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Commands that were not accepted. Nothing of the call was staged; the intents come back.
+#[derive(Debug, thiserror::Error)]
+#[error("{refused}")]
+pub struct SendError<C> {
+    /// As they were handed over.
+    pub intents: Vec<Intent<C>>,
+    /// Why.
+    #[source]
+    pub refused: SendRefused,
+}
+
+/// Why commands were not accepted.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SendRefused {
+    /// No pipeline of this kernel has the command.
+    #[error("command `{command}` is not registered: add it to a pipeline of this kernel")]
+    NotRegistered {
+        /// Its name.
+        command: &'static str,
+    },
+    /// Its business time is too far ahead.
+    #[error("the command occurred {ahead_ms} ms after now, at most 24 h are accepted: check the sender's clock")]
+    FarFuture {
+        /// How far ahead it is, in ms.
+        ahead_ms: i64,
+    },
+    /// It names no aggregate.
+    #[error("the command's aggregate id: {0}")]
+    AggregateId(#[from] InvalidId),
+    /// Its group key is too long.
+    #[error("a group key has at most {limit} bytes, this one has {bytes}")]
+    GroupKey {
+        /// Its length.
+        bytes: usize,
+        /// The longest one.
+        limit: usize,
+    },
+    /// Its payload is nothing that JSON can express.
+    #[error("the payload does not encode: {0}")]
+    Encode(#[from] serde_json::Error),
+    /// It is too large.
+    #[error(transparent)]
+    TooLarge(TooLarge),
+    /// The queue or the blob store refused. Its kind says whether to try again.
+    #[error(transparent)]
+    Store(#[from] Error),
+}
+
+impl SendRefused {
+    /// Whether the same commands may be accepted later.
+    #[must_use]
+    pub fn is_retryable(&self) -> bool {
+        matches!(self, Self::Store(error) if error.is_retryable())
+    }
+}
+
+impl From<BodyError> for SendRefused {
+    fn from(error: BodyError) -> Self {
+        match error {
+            BodyError::TooLarge(error) => Self::TooLarge(error),
+            BodyError::Store(error) => Self::Store(error),
+            // Writing a body gives no other error.
+            other => Self::Store(Error::new(foldwright_ports::Kind::Invalid, "write body", other.to_string())),
+        }
+    }
+}
+
+/// The job of one command.
+pub(crate) async fn job<C: Command>(
+    intent: &Intent<C>,
+    route: &Route,
+    ctx: &Context,
+) -> Result<(NewJob, Receipt), SendRefused> {
+    let now = ctx.ports.clock.now();
+    check_time(intent.occurred_at, now)?;
+    let stream = StreamKey {
+        tenant: intent.tenant.clone(),
+        aggregate_type: <C::Of as Aggregate>::TYPE.as_str().into(),
+        id: intent.payload.aggregate_id()?,
+    };
+    let key = command_group_key(&stream, &intent.payload);
+    if key.len() > GroupId::MAX_KEY_BYTES {
+        return Err(SendRefused::GroupKey { bytes: key.len(), limit: GroupId::MAX_KEY_BYTES });
+    }
+    let id = ctx.ids.command_id(now);
+    let body = CommandBody {
+        id,
+        occurred_at: intent.occurred_at,
+        accepted_at: now,
+        correlation_id: intent.origin.correlation_id,
+        causation_id: intent.origin.causation_id,
+        trace_context: intent.origin.trace_context.clone(),
+        payload: serde_json::to_vec(&intent.payload)?.into(),
+    };
+    let body = ctx.bodies.write(&intent.tenant, &body.encode()).await?;
+    let as_event = EventId::from_u128(id.as_u128());
+    let header = Header {
+        route: route.as_str().into(),
+        tenant: intent.tenant.clone(),
+        content: Content::Command,
+        subject: Subject { aggregate_type: stream.aggregate_type, aggregate_id: stream.id, id: as_event },
+        trace_context: intent.origin.trace_context.clone(),
+        body: body.info,
+        context: None,
+    };
+    let job = JobId::of_command(id, route);
+    let receipt = Receipt { command: id, tenant: intent.tenant.clone(), job };
+    let job = NewJob {
+        id: job,
+        route: route.clone(),
+        group: GroupId { tenant: intent.tenant.clone(), path: route.path().into(), key },
+        position: Some(Position { occurred_at: intent.occurred_at, id: as_event }),
+        delay: Duration::ZERO,
+        replace: false,
+        dedup: None,
+        format: FORMAT,
+        header: header.encode().into(),
+        body: body.body,
+        context: None,
+    };
+    Ok((job, receipt))
+}
+
+fn check_time(occurred_at: Millis, now: Millis) -> Result<(), SendRefused> {
+    if occurred_at > now.plus(MAX_FUTURE) {
+        return Err(SendRefused::FarFuture { ahead_ms: occurred_at.0.saturating_sub(now.0) });
+    }
+    Ok(())
+}

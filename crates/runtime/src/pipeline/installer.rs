@@ -1,0 +1,92 @@
+//! From definitions to handlers.
+use crate::{
+    counters::Counters,
+    handlers::RouteHandler,
+    router::{Projects, Router},
+};
+use foldwright_ports::{JobId, Ports, Route};
+use std::{any::Any, collections::BTreeMap, sync::Arc};
+
+/// Typed tables that a composition root bound, by projection name. Each holds an `Arc` of its table trait.
+pub(crate) type Tables = BTreeMap<&'static str, Box<dyn Any + Send>>;
+
+/// Where a route's jobs run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Lane {
+    /// Commands and projections: many leases in one go.
+    Bulk,
+    /// Subscribers: a lease at a time, because an effect may be slow.
+    Effect,
+}
+
+/// A route that this kernel can run.
+pub(crate) struct Installed {
+    pub(crate) handler: Arc<dyn RouteHandler>,
+    pub(crate) version: u32,
+    pub(crate) lane: Lane,
+}
+
+/// Collects handlers, what the router needs, and every fault.
+pub(crate) struct Installer {
+    pub(crate) ports: Ports,
+    pub(crate) counters: Arc<Counters>,
+    pub(crate) tables: Tables,
+    pub(crate) router: Router,
+    pub(crate) routes: BTreeMap<Route, Installed>,
+    pub(crate) commands: BTreeMap<&'static str, Route>,
+    pub(crate) faults: Vec<String>,
+}
+
+impl Installer {
+    pub(crate) fn new(ports: Ports, counters: Arc<Counters>, tables: Tables) -> Self {
+        Self {
+            ports,
+            counters,
+            tables,
+            router: Router::default(),
+            routes: BTreeMap::new(),
+            commands: BTreeMap::new(),
+            faults: Vec::new(),
+        }
+    }
+
+    /// The route of these segments; a fault when they are no route.
+    pub(crate) fn route(&mut self, segments: &[&str]) -> Option<Route> {
+        match Route::parse(segments.join("/")) {
+            Ok(route) => Some(route),
+            Err(error) => {
+                self.faults.push(error.to_string());
+                None
+            }
+        }
+    }
+
+    /// Adds a route's handler. Group ids carry no pipeline, so paths are unique over the whole kernel.
+    pub(crate) fn add(&mut self, route: Route, installed: Installed) {
+        if let Some(other) = self.routes.keys().find(|other| other.path() == route.path()) {
+            self.faults.push(format!("`{}` is declared twice: as {other} and as {route}", route.path()));
+            return;
+        }
+        let suffix = |route: &Route| JobId::of_event(foldwright_domain::EventId::from_u128(0), route);
+        if let Some(other) = self.routes.keys().find(|other| suffix(other) == suffix(&route)) {
+            self.faults.push(format!("{other} and {route} give the same job ids: rename one of them"));
+            return;
+        }
+        self.routes.insert(route, installed);
+    }
+
+    /// Brings events to a projection.
+    pub(crate) fn project(
+        &mut self,
+        event_types: impl IntoIterator<Item = &'static str>,
+        route: &Route,
+        projection: &Arc<dyn Projects>,
+    ) {
+        self.router.add(event_types, route, projection);
+    }
+
+    /// The typed table that was bound to a projection.
+    pub(crate) fn table<T: Clone + 'static>(&mut self, projection: &'static str) -> Option<T> {
+        self.tables.remove(projection)?.downcast::<T>().ok().map(|table| *table)
+    }
+}

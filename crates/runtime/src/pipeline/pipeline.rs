@@ -1,0 +1,91 @@
+//! The commands and projections of one aggregate.
+use super::{Faults, Part, Projection, command_part::CommandPart, fold_part::FoldPart, map_part::MapPart};
+use crate::fold::{ByAggregate, ByKey};
+use foldwright_domain::{Aggregate, Command, Declared, Declares, EventsOf, Fold, KeyedFold, Map};
+use std::{collections::BTreeSet, marker::PhantomData, sync::Arc};
+
+/// The commands and projections of aggregate `A`, by name. Only declared: it opens nothing and cannot send.
+pub struct Pipeline<A> {
+    pub(crate) name: &'static str,
+    pub(crate) parts: Vec<Box<dyn Part>>,
+    _aggregate: PhantomData<fn() -> A>,
+}
+
+impl<A: Aggregate> Pipeline<A> {
+    /// Begins a pipeline. Its name is the first segment of its routes.
+    #[must_use]
+    pub fn define(name: &'static str) -> Self {
+        Self { name, parts: Vec::new(), _aggregate: PhantomData }
+    }
+
+    /// A command with a handler.
+    #[must_use]
+    pub fn command<C: Command<Of = A>>(self) -> Self {
+        self.with(CommandPart::<C>(PhantomData))
+    }
+
+    /// A command that becomes exactly one event.
+    #[must_use]
+    pub fn declares<D: Declares<Of = A>>(self) -> Self {
+        self.command::<Declared<D>>()
+    }
+
+    /// A fold of each aggregate, with what listens to it.
+    #[must_use]
+    pub fn fold<F>(
+        self,
+        with: impl FnOnce(Projection<F::On, F::State>) -> Projection<F::On, F::State>,
+    ) -> Self
+    where
+        F: Fold<On: EventsOf<A>>,
+    {
+        let rule = Arc::new(ByAggregate::new(A::TYPE.as_str()));
+        self.with(FoldPart::<F> { rule, projection: with(Projection::new()) })
+    }
+
+    /// A fold under a key of its own, with what listens to it.
+    #[must_use]
+    pub fn keyed<F>(
+        self,
+        with: impl FnOnce(Projection<F::On, F::State>) -> Projection<F::On, F::State>,
+    ) -> Self
+    where
+        F: KeyedFold<On: EventsOf<A>>,
+    {
+        self.with(FoldPart::<F> { rule: Arc::new(ByKey::<F>::new()), projection: with(Projection::new()) })
+    }
+
+    /// A map of each event, with what listens to it.
+    #[must_use]
+    pub fn map<M>(self, with: impl FnOnce(Projection<M::On, M::Record>) -> Projection<M::On, M::Record>) -> Self
+    where
+        M: Map<On: EventsOf<A>>,
+    {
+        self.with(MapPart::<M> { projection: with(Projection::new()) })
+    }
+
+    /// Checks the definition.
+    ///
+    /// # Errors
+    /// [`Faults`] lists every name that is declared twice.
+    pub fn build(self) -> Result<Self, Faults> {
+        check(self.name, &self.parts)?;
+        Ok(self)
+    }
+
+    fn with(mut self, part: impl Part) -> Self {
+        self.parts.push(Box::new(part));
+        self
+    }
+}
+
+/// Names are unique within their kind.
+pub(super) fn check(pipeline: &str, parts: &[Box<dyn Part>]) -> Result<(), Faults> {
+    let mut names = BTreeSet::new();
+    let faults: Vec<_> = parts
+        .iter()
+        .filter(|part| !names.insert((part.kind(), part.name())))
+        .map(|part| format!("pipeline {pipeline} declares the {} `{}` twice", part.kind(), part.name()))
+        .collect();
+    if faults.is_empty() { Ok(()) } else { Err(Faults(faults)) }
+}

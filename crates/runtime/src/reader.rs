@@ -1,0 +1,127 @@
+//! Reading what projections made.
+use crate::{
+    encoded::{decode_json, with_state},
+    fold::key_text,
+};
+use foldwright_domain::{Aggregate, EventsOf, Fold, Key, KeyedFold, Map, TenantId};
+use foldwright_ports::{Cursor, Error, FoldRow, Kind, Limits, Page, Ports, Record, Result, StateKey, StateRow};
+
+/// Typed reads of the kernel's own stores. Needs no kernel: a process that only shows things needs no worker.
+#[derive(Clone, Debug)]
+pub struct Reader {
+    ports: Ports,
+}
+
+impl Reader {
+    /// Reads from these ports.
+    #[must_use]
+    pub fn new(ports: Ports) -> Self {
+        Self { ports }
+    }
+
+    /// The state of a fold for one aggregate; `None` when nothing was folded yet.
+    ///
+    /// # Errors
+    /// The store's, or [`Kind::Corrupt`] when the row was made by another version of the fold and is not rebuilt yet.
+    pub async fn state<F, A>(&self, key: &Key<A>) -> Result<Option<FoldRow<F::State>>>
+    where
+        F: Fold<On: EventsOf<A>>,
+        A: Aggregate,
+    {
+        self.load::<F>(key.tenant(), key.id().as_str()).await
+    }
+
+    /// The state of a keyed fold for one key; `None` when nothing was folded yet.
+    ///
+    /// # Errors
+    /// As [`state`](Self::state), or [`Kind::Invalid`] for a key that is none.
+    pub async fn keyed_state<F: KeyedFold>(
+        &self,
+        tenant: &TenantId,
+        key: &F::Key,
+    ) -> Result<Option<FoldRow<F::State>>> {
+        let key = key_text(key).map_err(|source| {
+            Error::new(Kind::Invalid, "read state", "the key does not encode").caused_by(source)
+        })?;
+        self.load::<F>(tenant, &key).await
+    }
+
+    async fn load<F: Fold>(&self, tenant: &TenantId, key: &str) -> Result<Option<FoldRow<F::State>>> {
+        let key = StateKey { tenant: tenant.clone(), projection: F::NAME.into(), key: key.into() };
+        let rows = self.ports.folds.load(&[key]).await?;
+        rows.into_iter().next().flatten().map(typed::<F>).transpose()
+    }
+
+    /// All states of a fold and tenant, ordered by key.
+    ///
+    /// # Errors
+    /// As [`state`](Self::state).
+    pub async fn states<F: Fold>(
+        &self,
+        tenant: &TenantId,
+        from: Option<Cursor>,
+        limits: Limits,
+    ) -> Result<Page<FoldRow<F::State>>> {
+        let page = self.ports.folds.list(tenant, F::NAME, from, limits).await?;
+        let items = page.items.into_iter().map(typed::<F>).collect::<Result<_>>()?;
+        Ok(Page { items, next: page.next })
+    }
+
+    /// Records of a map and tenant, in canonical order; of one aggregate when its id is given.
+    ///
+    /// # Errors
+    /// The store's, or [`Kind::Corrupt`] when a record was made by another version of the map.
+    pub async fn records<M: Map>(
+        &self,
+        tenant: &TenantId,
+        aggregate_id: Option<&str>,
+        from: Option<Cursor>,
+        limits: Limits,
+    ) -> Result<Page<Record<M::Record>>> {
+        let page = self.ports.records.list(tenant, M::NAME, aggregate_id, from, limits).await?;
+        let items = page.items.into_iter().map(record::<M>).collect::<Result<_>>()?;
+        Ok(Page { items, next: page.next })
+    }
+
+    /// The tenants that have events, in order of their names.
+    ///
+    /// # Errors
+    /// The log's.
+    pub async fn tenants(&self) -> Result<Vec<TenantId>> {
+        let (mut tenants, mut from) = (Vec::new(), None);
+        loop {
+            let page = self.ports.log.tenants(from, Limits::items(1_000)).await?;
+            tenants.extend(page.items);
+            match page.next {
+                Some(next) => from = Some(next),
+                None => return Ok(tenants),
+            }
+        }
+    }
+}
+
+fn typed<F: Fold>(row: StateRow) -> Result<FoldRow<F::State>> {
+    let state = (row.fold_version == F::VERSION).then(|| decode_json(&row.state)).flatten();
+    let state = state.ok_or_else(|| other_version(F::NAME, row.fold_version))?;
+    Ok(with_state(row, |_| state))
+}
+
+fn record<M: Map>(row: Record) -> Result<Record<M::Record>> {
+    let record = decode_json::<M::Record>(&row.record).ok_or_else(|| other_version(M::NAME, row.version))?;
+    Ok(Record {
+        stream: row.stream,
+        projection: row.projection,
+        version: row.version,
+        identity: row.identity,
+        position: row.position,
+        record,
+    })
+}
+
+fn other_version(projection: &str, version: u32) -> Error {
+    Error::new(
+        Kind::Corrupt,
+        "read projection",
+        format!("a row of `{projection}` was made by version {version} and is not readable by this build"),
+    )
+}

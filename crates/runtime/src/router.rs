@@ -1,0 +1,100 @@
+//! From stored events to the jobs of the projections that read them.
+use crate::{
+    context::Context,
+    fold::KeyError,
+    wire::{BodyError, Content, FORMAT, Header, Subject, Written, encode_event},
+};
+use foldwright_domain::RawEvent;
+use foldwright_ports::{GroupId, JobId, NewJob, Route};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+/// A projection as the router sees it.
+pub(crate) trait Projects: Send + Sync + 'static {
+    /// The key of the group in which this event's job runs.
+    fn group_key(&self, event: &RawEvent) -> Result<Arc<str>, KeyError>;
+}
+
+/// A projection that reads an event type, and its route.
+type Reads = (Route, Arc<dyn Projects>);
+
+/// Which projections read which event type.
+#[derive(Default)]
+pub(crate) struct Router {
+    by_type: BTreeMap<Arc<str>, Vec<Reads>>,
+}
+
+/// Why the jobs of an event could not be made.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RouteError {
+    #[error(transparent)]
+    Body(#[from] BodyError),
+    #[error("{route} has no key for event {event_type}: {source}")]
+    Key { route: Route, event_type: Arc<str>, source: KeyError },
+}
+
+impl Router {
+    /// Brings events of these types to a projection.
+    pub(crate) fn add(
+        &mut self,
+        event_types: impl IntoIterator<Item = &'static str>,
+        route: &Route,
+        projection: &Arc<dyn Projects>,
+    ) {
+        for event_type in event_types {
+            let readers = self.by_type.entry(event_type.into()).or_default();
+            readers.push((route.clone(), projection.clone()));
+        }
+    }
+
+    /// One job for each event and projection that reads its type. The jobs of one event share one body.
+    pub(crate) async fn follow_ups(
+        &self,
+        events: &[RawEvent],
+        ctx: &Context,
+    ) -> Result<Vec<NewJob>, RouteError> {
+        let mut jobs = Vec::new();
+        for event in events {
+            let Some(readers) = self.by_type.get(&event.meta.event_type) else { continue };
+            let body = ctx.bodies.write(&event.meta.stream.tenant, &encode_event(event)).await?;
+            for (route, projection) in readers {
+                let group_key = projection.group_key(event).map_err(|source| RouteError::Key {
+                    route: route.clone(),
+                    event_type: event.meta.event_type.clone(),
+                    source,
+                })?;
+                jobs.push(event_job(event, route, group_key, &body));
+            }
+        }
+        Ok(jobs)
+    }
+}
+
+fn event_job(event: &RawEvent, route: &Route, group_key: Arc<str>, body: &Written) -> NewJob {
+    let tenant = event.meta.stream.tenant.clone();
+    let header = Header {
+        route: route.as_str().into(),
+        tenant: tenant.clone(),
+        content: Content::Event,
+        subject: Subject {
+            aggregate_type: event.meta.stream.aggregate_type.clone(),
+            aggregate_id: event.meta.stream.id.clone(),
+            id: event.meta.id,
+        },
+        trace_context: event.meta.trace_context.clone(),
+        body: body.info,
+        context: None,
+    };
+    NewJob {
+        id: JobId::of_event(event.meta.id, route),
+        route: route.clone(),
+        group: GroupId { tenant, path: route.path().into(), key: group_key },
+        position: Some(event.meta.position()),
+        delay: Duration::ZERO,
+        replace: false,
+        dedup: None,
+        format: FORMAT,
+        header: header.encode().into(),
+        body: body.body.clone(),
+        context: None,
+    }
+}

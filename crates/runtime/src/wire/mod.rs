@@ -1,0 +1,82 @@
+//! What jobs carry. These are formats: every version ever released is read for ever, and golden files say so.
+mod answer;
+mod bodies;
+mod codec;
+mod command;
+mod event;
+mod header;
+#[cfg(test)]
+mod golden_test;
+
+pub(crate) use answer::CommandAnswer;
+pub(crate) use bodies::{Bodies, BodyError, Written};
+pub(crate) use codec::Encoding;
+pub use codec::TooLarge;
+pub(crate) use command::CommandBody;
+pub(crate) use event::{decode_event, encode_event};
+pub(crate) use header::{BodyInfo, Content, FORMAT, Header, HeaderError, Subject};
+
+/// Why bytes that were stored cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WireError {
+    /// There are none, or too few to tell what they are.
+    #[error("the {what} is missing")]
+    Missing {
+        /// Which part of the job.
+        what: &'static str,
+    },
+    /// They are not what they should be.
+    #[error("the {what} does not begin as one of Foldwright")]
+    Foreign {
+        /// Which part of the job.
+        what: &'static str,
+    },
+    /// A newer build wrote them.
+    #[error("the {what} is of version {version}, this build reads up to {newest}: deploy a newer build")]
+    Newer {
+        /// Which part of the job.
+        what: &'static str,
+        /// Its version.
+        version: u8,
+        /// The newest version this build reads.
+        newest: u8,
+    },
+    /// They begin well and do not decode.
+    #[error("the {what} does not decode: {source}")]
+    Malformed {
+        /// Which part of the job.
+        what: &'static str,
+        /// What the decoder said.
+        source: postcard::Error,
+    },
+    /// A compressed body is broken, or larger than it may be.
+    #[error("the body does not inflate to at most {limit} bytes")]
+    Inflate {
+        /// The largest raw size.
+        limit: usize,
+    },
+}
+
+/// Writes `value` behind a version byte.
+pub(crate) fn encode<T: serde::Serialize>(version: u8, value: &T) -> Vec<u8> {
+    // Serialising into a growing vector fails only for types that postcard cannot express, and ours all can; the
+    // golden tests write each of them.
+    postcard::to_extend(value, vec![version]).unwrap_or_default()
+}
+
+/// Reads what [`encode`] wrote, if its version is `version`.
+pub(crate) fn decode<'a, T: serde::Deserialize<'a>>(
+    what: &'static str,
+    version: u8,
+    bytes: &'a [u8],
+) -> Result<T, WireError> {
+    match bytes.split_first() {
+        None => Err(WireError::Missing { what }),
+        Some((found, rest)) if *found == version => {
+            postcard::from_bytes(rest).map_err(|source| WireError::Malformed { what, source })
+        }
+        Some((0, _)) => Err(WireError::Foreign { what }),
+        Some((found, _)) => Err(WireError::Newer { what, version: *found, newest: version }),
+    }
+}

@@ -1,0 +1,12 @@
+//! Taking work from the queue: lanes claim, run and settle; a keeper holds their leases.
+mod keeper;
+mod lane;
+mod leases;
+mod settings;
+mod stop;
+mod worker;
+
+pub(crate) use leases::LiveLeases;
+pub use settings::WorkerSettings;
+pub(crate) use stop::Stop;
+pub(crate) use worker::Worker;

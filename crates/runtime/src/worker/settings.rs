@@ -1,0 +1,60 @@
+//! How much a worker takes on.
+use std::time::Duration;
+
+/// Settings of the worker in one process.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct WorkerSettings {
+    /// Lanes for commands, folds and maps; each runs many groups in one go. Default 2.
+    pub bulk_lanes: usize,
+    /// Lanes for subscribers; each runs one group at a time. Default 8.
+    pub effect_lanes: usize,
+    /// How many groups a bulk lane takes in one claim; default 128.
+    pub max_groups: usize,
+    /// How many jobs of one group make a batch; default 500. 1 runs them singly.
+    pub max_jobs_per_group: usize,
+    /// How many stored bytes one claim takes; default 8 MiB.
+    pub max_bytes: u64,
+    /// How long a lease lives without a heartbeat, so how long a killed worker's groups wait; default 30 s.
+    /// Heartbeats go out every third of it.
+    pub lease: Duration,
+    /// How long an idle lane waits for a wake-up before it looks by itself; default 5 s.
+    pub idle: Duration,
+    /// How often orphaned bodies are swept; default 60 s.
+    pub sweep: Duration,
+}
+
+impl Default for WorkerSettings {
+    fn default() -> Self {
+        Self {
+            bulk_lanes: 2,
+            effect_lanes: 8,
+            max_groups: 128,
+            max_jobs_per_group: 500,
+            max_bytes: 8 << 20,
+            lease: Duration::from_secs(30),
+            idle: Duration::from_secs(5),
+            sweep: Duration::from_secs(60),
+        }
+    }
+}
+
+impl WorkerSettings {
+    /// Every value that cannot work.
+    pub(crate) fn faults(&self) -> Vec<String> {
+        let mut faults = Vec::new();
+        let mut positive = |name: &str, is_zero: bool| {
+            if is_zero {
+                faults.push(format!("worker setting `{name}` must not be zero"));
+            }
+        };
+        positive("bulk_lanes", self.bulk_lanes == 0);
+        positive("effect_lanes", self.effect_lanes == 0);
+        positive("max_groups", self.max_groups == 0);
+        positive("max_jobs_per_group", self.max_jobs_per_group == 0);
+        positive("max_bytes", self.max_bytes == 0);
+        positive("lease", self.lease < Duration::from_millis(3));
+        positive("idle", self.idle.is_zero());
+        positive("sweep", self.sweep.is_zero());
+        faults
+    }
+}
