@@ -9,21 +9,40 @@ use foldwright_domain::{
     Aggregate, Command, EventId, Intent, InvalidId, Millis, Position, StreamKey,
 };
 use foldwright_ports::{Error, GroupId, JobId, NewJob, Route};
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
 /// How far after its acceptance a command's business time may lie: 24 h. One event from further ahead would make
 /// every later one of its aggregate late.
 pub const MAX_FUTURE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Commands that were not accepted. Nothing of the call was staged; the intents come back.
-#[derive(Debug, thiserror::Error)]
-#[error("{refused}")]
 pub struct SendError<C> {
     /// As they were handed over.
     pub intents: Vec<Intent<C>>,
     /// Why.
-    #[source]
     pub refused: SendRefused,
+}
+
+/// Never shows the payloads: they are customers' data, and errors end up in logs.
+impl<C> fmt::Debug for SendError<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SendError")
+            .field("intents", &self.intents.len())
+            .field("refused", &self.refused)
+            .finish()
+    }
+}
+
+impl<C> fmt::Display for SendError<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.refused)
+    }
+}
+
+impl<C> std::error::Error for SendError<C> {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.refused)
+    }
 }
 
 /// Why commands were not accepted.

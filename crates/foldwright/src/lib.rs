@@ -1,0 +1,31 @@
+//! Event sourcing for multi-tenant services.
+//!
+//! State facts as plain types, pick adapters, and get an append-only log, exact folds, parallel maps and side effects
+//! that follow them, each tenant apart from all others. See the repository's `README.md` for a first run and
+//! `examples/traces` for a whole service.
+#![forbid(unsafe_code)]
+
+pub use foldwright_domain as domain;
+pub use foldwright_ports as ports;
+
+/// Every port in memory, deterministic: for tests and simulations.
+#[cfg(feature = "memory")]
+pub use foldwright_adapter_memory as memory;
+/// Every port in one SQLite file: the embedded default.
+#[cfg(feature = "sqlite")]
+pub use foldwright_adapter_sqlite as sqlite;
+
+pub use foldwright_macros::{Event, Subset, Union};
+pub use foldwright_runtime::{
+    Answered, Backlog, Counter, Counters, EffectError, Faults, Global, Kernel, KernelBuilder, Pipeline, Projection,
+    Reader, Receipt, RefoldBudget, Role, SeededIds, SendError, SendRefused, Subscriber, SystemIds, WorkerSettings,
+};
+
+/// What a service imports to write its types.
+pub mod prelude {
+    pub use crate::domain::{
+        Aggregate, AggregateId, AggregateType, ByOccurrence, Command, Commutative, Declared, Declares, Dispatch, Fold,
+        Intent, InvalidId, Key, KeyedFold, Map, Millis, Recorded, Rejected, TenantId,
+    };
+    pub use crate::{EffectError, Event, Kernel, Pipeline, Projection, Role, Subscriber, Subset, Union};
+}
