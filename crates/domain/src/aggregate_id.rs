@@ -32,7 +32,7 @@ impl AggregateId {
 
 impl fmt::Display for AggregateId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.pad(&self.0)
     }
 }
 

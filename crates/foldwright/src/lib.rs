@@ -29,3 +29,8 @@ pub mod prelude {
     };
     pub use crate::{EffectError, Event, Kernel, Pipeline, Projection, Role, Subscriber, Subset, Union};
 }
+
+/// Compiles the code of the repository's first page.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+mod readme {}

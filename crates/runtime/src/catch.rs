@@ -1,4 +1,4 @@
-//! Panics of user futures.
+//! Panics of users' code.
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     pin::pin,
@@ -18,6 +18,11 @@ pub(crate) async fn catch<T>(future: impl Future<Output = T>) -> Result<T, Strin
         }
     })
     .await
+}
+
+/// Runs a function; a panic in it becomes what the panic said.
+pub(crate) fn caught<T>(function: impl FnOnce() -> T) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(function)).map_err(|cause| panic_message(&*cause))
 }
 
 /// What a panic said.

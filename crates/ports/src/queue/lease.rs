@@ -14,6 +14,11 @@ pub struct Lease {
     pub until: Millis,
     /// How the group's lease before this one ended.
     pub previous: LeaseEnd,
+    /// The token of the group's last lease that ended [`LeaseEnd::Completed`], however many ended otherwise since;
+    /// `None` where none did, or the group was forgotten since. Kept with the group for as long as `previous` is.
+    ///
+    /// A worker that stored something under an older lease learns here whether what follows from it was staged.
+    pub completed: Option<Fence>,
     /// The number of this attempt at the first job, from 1.
     pub attempt: u32,
     /// The jobs; never empty.

@@ -8,6 +8,7 @@ use crate::{
     context::Context,
     handlers::{Failure, Incoming, Job, RouteHandler, read_events, settlement, stage_pending, subscriber_jobs},
     subscriber::{Decides, Decisions, PendingJob},
+    wire::{WireError, decode_event},
 };
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -117,14 +118,14 @@ impl<F: Fold> FoldHandler<F> {
         }
     }
 
-    /// Unless the group's previous lease was completed, what its write decided may never have been staged.
+    /// Unless the lease that wrote the row was completed, what its write decided may never have been staged.
     async fn stage_left_over(
         &self,
         lease: &Lease,
         row: Option<&FoldRow<Option<F::State>>>,
         ctx: &Context,
     ) -> Result<(), Failure> {
-        let Some(row) = row.filter(|_| !was_completed(lease)) else { return Ok(()) };
+        let Some(row) = row.filter(|row| !is_staged(lease, row.revision)) else { return Ok(()) };
         // Without a readable state there is nothing to run them with; `attempt` carries them over then.
         let (Some(state), Ok(ledger)) = (&row.state, Ledger::decode(&row.ledger)) else { return Ok(()) };
         if ledger.pending.is_empty() || row.fold_version != F::VERSION {
@@ -147,6 +148,8 @@ impl<F: Fold> FoldHandler<F> {
         let (ledger, ledger_is_lost) = match ledger {
             None => (Ledger::default(), false),
             Some(Ok(ledger)) => (ledger, false),
+            // A newer build noted more than this one could write back: the row is not this build's to replace.
+            Some(Err(newer @ WireError::Newer { .. })) => return Err(Attempt::Failed(newer.into())),
             Some(Err(_)) => (Ledger::default(), true),
         };
         let batch = Batch::sort(jobs, &ledger);
@@ -176,8 +179,8 @@ impl<F: Fold> FoldHandler<F> {
         for job in &batch.undecided {
             decisions.decide(&job.event, &progress.state, || job.stored.clone());
         }
-        if stale && !was_completed(lease) {
-            decisions.carry(ledger.pending);
+        if stale && loaded.is_some_and(|row| !is_staged(lease, row.revision)) {
+            decisions.carry(positions(ledger.pending)?);
         }
         let settled: BTreeSet<Identity> = batch.undecided.iter().map(|job| job.event.meta.identity).collect();
         let undecided = ledger.undecided.into_iter().filter(|id| !settled.contains(id)).collect();
@@ -357,8 +360,21 @@ fn must_release<F: Fold>(lease: &Lease, row: &FoldRow<Option<F::State>>) -> Opti
         .then_some(Rest::Release { floor: Some(row.revision.fence), need: None })
 }
 
-fn was_completed(lease: &Lease) -> bool {
-    matches!(lease.previous, LeaseEnd::Completed | LeaseEnd::None)
+/// Whether the subscriber jobs that a write decided were staged: the settlement that completed its lease, or a later
+/// one, carried them. A group that was forgotten had completed everything.
+fn is_staged(lease: &Lease, written: Revision) -> bool {
+    lease.previous == LeaseEnd::None || lease.completed.is_some_and(|fence| fence >= written.fence)
+}
+
+/// Decided jobs with the places of their events.
+fn positions(pending: Vec<PendingJob>) -> Result<Vec<(Position, PendingJob)>, Attempt> {
+    pending
+        .into_iter()
+        .map(|job| match decode_event(&job.event) {
+            Ok(event) => Ok((event.meta.position(), job)),
+            Err(error) => Err(Attempt::Failed(error.into())),
+        })
+        .collect()
 }
 
 fn encode_state<S: serde::Serialize>(state: &S) -> Result<Bytes, Failure> {

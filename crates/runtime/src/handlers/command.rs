@@ -1,6 +1,7 @@
 //! Runs commands: intent, events, append, and the jobs that follow.
 use super::{Failure, RouteHandler, settlement};
 use crate::{
+    catch::caught,
     context::Context,
     fold::aggregate_group_key,
     router::RouteError,
@@ -9,15 +10,12 @@ use crate::{
 use async_trait::async_trait;
 use foldwright_domain::{
     Aggregate, Batch, BatchError, Command, EncodeError, Event, EventId, Identity, Intent, Meta, Origin, RawEvent,
-    Recorded, Rejected, StreamKey,
+    Recorded, Rejected, StreamKey, TenantId,
 };
 use foldwright_ports::{
     Answer, Append, AppendError, Appended, EventRef, Expect, HandedJob, Lease, NewJob, Outcome, Rest, Settlement,
 };
-use std::{
-    marker::PhantomData,
-    panic::{AssertUnwindSafe, catch_unwind},
-};
+use std::marker::PhantomData;
 
 /// One command type.
 pub(crate) struct CommandHandler<C>(PhantomData<fn() -> C>);
@@ -31,7 +29,7 @@ impl<C: Command> CommandHandler<C> {
 /// A command after its handler has run.
 enum Decided<C> {
     Events(Intent<C>, Batch),
-    NoEvents(Intent<C>),
+    NoEvents,
     Rejected(Rejected),
 }
 
@@ -116,10 +114,7 @@ async fn finish<C: Command>(
             let answer = CommandAnswer::Rejected { code: code.into_owned(), message };
             Ok(Ran { then: Vec::new(), answer: Some(answer) })
         }
-        Decided::NoEvents(intent) => {
-            after_store(&intent, ctx);
-            Ok(Ran { then: Vec::new(), answer: None })
-        }
+        Decided::NoEvents => Ok(Ran { then: Vec::new(), answer: None }),
         Decided::Events(intent, batch) => {
             let appended = match answers.next() {
                 Some(Ok(appended)) => appended,
@@ -139,12 +134,13 @@ async fn finish<C: Command>(
 }
 
 /// For a duplicate the *stored* event goes out, under its own id: where it was applied nothing follows, and where its
-/// first command's jobs were lost they are made good.
+/// first command's jobs were lost they are made good. For a conflict too, whatever its id: a build whose handler makes
+/// other events of the same command must not bring projections what the log does not hold.
 async fn stored_events(batch: Batch, appended: &[Appended], ctx: &Context) -> Result<Vec<RawEvent>, Failure> {
     let stream = batch.stream().clone();
     let mut events = batch.into_events();
     let mut missing = Vec::new();
-    for (event, appended) in events.iter().zip(appended) {
+    for (index, (event, appended)) in events.iter().zip(appended).enumerate() {
         let stored = match appended {
             Appended::Fresh => {
                 ctx.counters.events_fresh.add(1);
@@ -152,6 +148,9 @@ async fn stored_events(batch: Batch, appended: &[Appended], ctx: &Context) -> Re
             }
             Appended::Duplicate { stored } => {
                 ctx.counters.events_duplicate.add(1);
+                if *stored == event.meta.id {
+                    continue;
+                }
                 *stored
             }
             Appended::Conflict { stored } => {
@@ -166,24 +165,19 @@ async fn stored_events(batch: Batch, appended: &[Appended], ctx: &Context) -> Re
                 *stored
             }
         };
-        if stored != event.meta.id {
-            missing.push(EventRef { stream: stream.clone(), id: stored });
-        }
+        missing.push((index, EventRef { stream: stream.clone(), id: stored }));
     }
     if missing.is_empty() {
         return Ok(events);
     }
-    let found = ctx.ports.log.find(&missing).await?;
-    let mut found = missing.into_iter().zip(found);
-    for (event, appended) in events.iter_mut().zip(appended) {
-        match appended {
-            Appended::Duplicate { stored } | Appended::Conflict { stored } if *stored != event.meta.id => {
-                *event = found
-                    .next()
-                    .and_then(|(_, event)| event)
-                    .ok_or_else(|| Failure::retry("the log names a stored event that it does not hold"))?;
-            }
-            _ => {}
+    let (places, missing): (Vec<_>, Vec<_>) = missing.into_iter().unzip();
+    let mut found = ctx.ports.log.find(&missing).await?.into_iter();
+    for index in places {
+        let stored = found.next().flatten();
+        let stored =
+            stored.ok_or_else(|| Failure::retry("the log names a stored event that it does not hold"))?;
+        if let Some(event) = events.get_mut(index) {
+            *event = stored;
         }
     }
     Ok(events)
@@ -191,9 +185,9 @@ async fn stored_events(batch: Batch, appended: &[Appended], ctx: &Context) -> Re
 
 /// Best effort: a panic in it is counted and fails nothing.
 fn after_store<C: Command>(intent: &Intent<C>, ctx: &Context) {
-    if catch_unwind(AssertUnwindSafe(|| C::after_store(intent))).is_err() {
+    if let Err(message) = caught(|| C::after_store(intent)) {
         ctx.counters.hooks_swallowed.add(1);
-        tracing::warn!(command = C::NAME, "`after_store` panicked");
+        tracing::warn!(command = C::NAME, message, "`after_store` panicked");
     }
 }
 
@@ -201,6 +195,12 @@ async fn decide<C: Command>(lease: &Lease, job: &HandedJob, ctx: &Context) -> Re
     let tenant = &lease.group.tenant;
     let header = Header::of(job, tenant)?;
     let body = CommandBody::decode(&ctx.bodies.read(tenant, &job.body, &header.body).await?)?;
+    caught(|| handle::<C>(tenant, &body))
+        .unwrap_or_else(|message| Err(Failure::retry(format!("`{}` panicked: {message}", C::NAME))))
+}
+
+/// All of the user's code that a command runs before its append. A panic anywhere in it fails this command alone.
+fn handle<C: Command>(tenant: &TenantId, body: &CommandBody) -> Result<Decided<C>, Failure> {
     let payload: C = serde_json::from_slice(&body.payload)
         .map_err(|error| Failure::retry(format!("the payload of `{}` does not decode: {error}", C::NAME)))?;
     let origin = Origin {
@@ -209,14 +209,11 @@ async fn decide<C: Command>(lease: &Lease, job: &HandedJob, ctx: &Context) -> Re
         trace_context: body.trace_context.clone(),
     };
     let intent = Intent { tenant: tenant.clone(), occurred_at: body.occurred_at, payload, origin };
-    let handled = catch_unwind(AssertUnwindSafe(|| C::handle(&intent))).map_err(|cause| {
-        Failure::retry(format!("`{}` panicked: {}", C::NAME, crate::catch::panic_message(&*cause)))
-    })?;
-    match handled {
+    match C::handle(&intent) {
         Err(rejected) => Ok(Decided::Rejected(rejected)),
-        Ok(events) if events.is_empty() => Ok(Decided::NoEvents(intent)),
+        Ok(events) if events.is_empty() => Ok(Decided::NoEvents),
         Ok(events) => {
-            let batch = batch::<C>(&intent, &body, &events)
+            let batch = batch::<C>(&intent, body, &events)
                 .map_err(|error| Failure::quarantine(format!("`{}`: {error}", C::NAME)))?;
             Ok(Decided::Events(intent, batch))
         }

@@ -40,11 +40,11 @@ impl Failure {
     }
 }
 
-/// A store that is full or away is no fault of the job: it waits without spending an attempt.
+/// A store that is full, away or closed in this process is no fault of the job: it waits without spending an attempt.
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         match error.kind() {
-            Kind::Unavailable | Kind::Timeout | Kind::Full => {
+            Kind::Unavailable | Kind::Timeout | Kind::Full | Kind::Closed => {
                 Self::Defer { after: error.wait().unwrap_or(STORE_WAIT).max(STORE_WAIT) }
             }
             _ => Self::quarantine(error.to_string()),
@@ -57,6 +57,7 @@ impl From<Error> for Failure {
 impl From<BodyError> for Failure {
     fn from(error: BodyError) -> Self {
         match error {
+            BodyError::Store(error) if error.kind() == Kind::Closed => error.into(),
             BodyError::Store(error) if error.is_retryable() => {
                 Self::Retry { floor: error.wait(), error: error.to_string() }
             }
@@ -99,7 +100,7 @@ mod tests {
     /// C-03, R-18
     #[test]
     fn a_store_that_is_away_spends_no_attempt() {
-        for kind in [Kind::Unavailable, Kind::Timeout, Kind::Full] {
+        for kind in [Kind::Unavailable, Kind::Timeout, Kind::Full, Kind::Closed] {
             let failure = Failure::from(Error::new(kind, "append", ""));
             assert_eq!(failure, Failure::Defer { after: STORE_WAIT });
         }

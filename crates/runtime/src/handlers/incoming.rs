@@ -1,6 +1,7 @@
 //! From a lease to typed events.
 use super::Failure;
 use crate::{
+    catch::caught,
     context::Context,
     wire::{BodyError, Header, decode_event, encode_event},
 };
@@ -41,7 +42,8 @@ async fn read_event<E: EventSet>(
     ctx: &Context,
 ) -> Result<(Recorded<E>, Bytes), Failure> {
     let (raw, stored) = read_raw(lease, job, ctx).await?;
-    let data = E::decode(&raw.meta.event_type, &raw.meta.version, &raw.data)?;
+    let data = caught(|| E::decode(&raw.meta.event_type, &raw.meta.version, &raw.data))
+        .map_err(|message| Failure::retry(format!("reading an event panicked: {message}")))??;
     Ok((Recorded { meta: raw.meta, data }, stored))
 }
 

@@ -1,6 +1,7 @@
 //! Runs the jobs of one subscriber.
 use super::{Failure, Incoming, RouteHandler, read_events, settlement};
 use crate::{
+    catch::caught,
     context::Context,
     subscriber::{EffectError, Subscriber},
     wire::Header,
@@ -33,7 +34,7 @@ impl<X: Subscriber> SubscriberHandler<X> {
                 Ok(state) => state,
                 Err(failure) => return settlement(lease, done, failure.rest()),
             };
-            match run_caught(self.subscriber.run(&job.event, &state)).await {
+            match run_caught(async { self.subscriber.run(&job.event, &state).await }).await {
                 Ok(()) => done += 1,
                 Err(error) => {
                     tracing::warn!(
@@ -51,7 +52,7 @@ impl<X: Subscriber> SubscriberHandler<X> {
     }
 }
 
-/// A panic of the user's future fails that job like any error.
+/// A panic of the user's code fails that job like any error, also one before its future exists.
 async fn run_caught(run: impl Future<Output = Result<(), EffectError>>) -> Result<(), EffectError> {
     crate::catch::catch(run).await.unwrap_or_else(|message| {
         Err(EffectError::retry(format!("the subscriber panicked: {message}")))
@@ -68,7 +69,8 @@ async fn read_state<S: serde::de::DeserializeOwned>(
         return Err(Failure::retry("the job carries no state"));
     };
     let bytes = ctx.bodies.read(&lease.group.tenant, body, info).await?;
-    serde_json::from_slice(&bytes)
+    caught(|| serde_json::from_slice(&bytes))
+        .map_err(|message| Failure::retry(format!("reading the state of the job panicked: {message}")))?
         .map_err(|error| Failure::retry(format!("the state of the job does not decode: {error}")))
 }
 

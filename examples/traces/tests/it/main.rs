@@ -1,4 +1,10 @@
 //! Tests of the trace service from the outside.
 
 #[cfg(test)]
+mod command;
+#[cfg(test)]
+mod corpus;
+#[cfg(test)]
 mod otlp;
+#[cfg(test)]
+mod show;
