@@ -1,0 +1,212 @@
+//! Groups.
+use super::{
+    job::{Job, Jobs, Place, When},
+    no::{No, Slab},
+    ready::Lane,
+    routes::In,
+};
+use crate::keyed::Keyed;
+use foldwright_domain::{Millis, TenantId};
+use foldwright_ports::{Fence, GroupId, JobId, LeaseEnd, Route};
+use std::collections::BTreeMap;
+
+/// One group's line and lease.
+pub(super) struct Group {
+    pub(super) id: GroupId,
+    pub(super) tenant: No<TenantId>,
+    /// Waiting jobs that are due, in order.
+    pub(super) due: BTreeMap<Place, No<Job>>,
+    /// Waiting jobs that are delayed, by when they are due.
+    pub(super) delayed: BTreeMap<When, No<Job>>,
+    /// Waiting jobs that dedup jobs may be merged into: one per route at most.
+    pub(super) windows: Vec<No<Job>>,
+    pub(super) lease: Option<Live>,
+    pub(super) block: Option<Block>,
+    pub(super) closed_until: Option<Millis>,
+    pub(super) failures: u32,
+    pub(super) last_error: Option<String>,
+    pub(super) previous: LeaseEnd,
+    /// The token of its last lease that ended completed.
+    pub(super) completed: Option<Fence>,
+    /// The version of the route that a worker must declare.
+    pub(super) need: u32,
+    pub(super) listing: Listing,
+}
+
+/// A lease that has neither been settled nor reaped.
+pub(super) struct Live {
+    pub(super) fence: Fence,
+    pub(super) until: Millis,
+    pub(super) previous: LeaseEnd,
+    pub(super) completed: Option<Fence>,
+    pub(super) attempt: u32,
+    pub(super) jobs: Vec<No<Job>>,
+}
+
+/// Why a group is blocked.
+pub(super) struct Block {
+    pub(super) job: JobId,
+    pub(super) route: Route,
+    pub(super) failures: u32,
+    pub(super) error: String,
+    pub(super) when: When,
+}
+
+/// Where the indexes have a group.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(super) struct Listing {
+    /// Claimable in this lane at this turn.
+    pub(super) ready: Option<(Lane, When)>,
+    /// To be looked at again at this time.
+    pub(super) timer: Option<Millis>,
+}
+
+impl Group {
+    fn new(id: GroupId, tenant: No<TenantId>) -> Self {
+        Self {
+            id,
+            tenant,
+            due: BTreeMap::new(),
+            delayed: BTreeMap::new(),
+            windows: Vec::new(),
+            lease: None,
+            block: None,
+            closed_until: None,
+            failures: 0,
+            last_error: None,
+            previous: LeaseEnd::None,
+            completed: None,
+            need: 0,
+            listing: Listing::default(),
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.due.is_empty() && self.delayed.is_empty() && self.lease.is_none()
+    }
+
+    /// What its waiting jobs are counted as.
+    pub(super) fn waiting_in(&self) -> In {
+        match self.block {
+            Some(_) => In::Blocked,
+            None => In::Waiting,
+        }
+    }
+
+    pub(super) fn line_up(&mut self, no: No<Job>, job: &Job, now: Millis) {
+        if job.due_at <= now {
+            self.due.insert(job.place, no);
+        } else {
+            self.delayed.insert(job.turn(), no);
+        }
+    }
+
+    pub(super) fn leave_line(&mut self, job: &Job) {
+        if self.due.remove(&job.place).is_none() {
+            self.delayed.remove(&job.turn());
+        }
+    }
+
+    /// How many of its jobs wait.
+    pub(super) fn waiting(&self) -> usize {
+        self.due.len() + self.delayed.len()
+    }
+
+    /// The first `limit` waiting jobs, due or delayed, in order.
+    pub(super) fn in_order(&self, limit: usize, jobs: &Jobs) -> Vec<No<Job>> {
+        let due = self.due.iter().take(limit).map(|(place, no)| (*place, *no));
+        let place_of = |no: &No<Job>| Some((jobs.get(*no)?.place, *no));
+        let mut line: Vec<_> = due.chain(self.delayed.values().filter_map(place_of)).collect();
+        line.sort_unstable();
+        line.truncate(limit);
+        line.into_iter().map(|(_, no)| no).collect()
+    }
+
+    /// Where it belongs in the indexes now; delayed jobs whose time has come join the line first.
+    pub(super) fn list(&mut self, now: Millis, jobs: &Jobs) -> Listing {
+        while let Some(entry) = self.delayed.first_entry().filter(|entry| entry.key().at <= now) {
+            let no = entry.remove();
+            if let Some(job) = jobs.get(no) {
+                self.due.insert(job.place, no);
+            }
+        }
+        if self.lease.is_some() || self.block.is_some() {
+            return Listing::default();
+        }
+        if let Some(until) = self.closed_until.filter(|until| *until > now) {
+            return Listing {
+                ready: None,
+                timer: Some(until),
+            };
+        }
+        let first = self.due.values().next().and_then(|no| jobs.get(*no));
+        let ready = first.map(|job| {
+            let lane = Lane {
+                route: job.route,
+                format: job.content.format,
+                need: self.need,
+            };
+            (lane, job.turn())
+        });
+        Listing {
+            ready,
+            timer: self.delayed.keys().next().map(|when| when.at),
+        }
+    }
+
+    /// Takes jobs out of the line whose time has not come any more, after the clock was set back.
+    pub(super) fn set_back(&mut self, now: Millis, jobs: &Jobs) {
+        let early = |no: &No<Job>| {
+            jobs.get(*no)
+                .filter(|job| job.due_at > now)
+                .map(|job| (job.turn(), *no))
+        };
+        let moved: Vec<_> = self.due.values().filter_map(early).collect();
+        self.due.retain(|_, no| early(no).is_none());
+        self.delayed.extend(moved);
+    }
+}
+
+/// All groups that hold a job or a lease, or whose last lease has to be remembered.
+#[derive(Default)]
+pub(super) struct Groups {
+    numbers: Keyed<GroupId, No<Group>>,
+    rows: Slab<Group>,
+}
+
+impl Groups {
+    pub(super) fn number(&self, id: &GroupId) -> Option<No<Group>> {
+        self.numbers.get(id).copied()
+    }
+
+    pub(super) fn number_or_add(&mut self, id: &GroupId, tenant: No<TenantId>) -> No<Group> {
+        if let Some(no) = self.number(id) {
+            return no;
+        }
+        let no = self.rows.insert(Group::new(id.clone(), tenant));
+        self.numbers.insert(id.clone(), no);
+        no
+    }
+
+    pub(super) fn get(&self, no: No<Group>) -> Option<&Group> {
+        self.rows.get(no)
+    }
+
+    pub(super) fn get_mut(&mut self, no: No<Group>) -> Option<&mut Group> {
+        self.rows.get_mut(no)
+    }
+
+    pub(super) fn find(&self, id: &GroupId) -> Option<&Group> {
+        self.get(self.number(id)?)
+    }
+
+    pub(super) fn remove(&mut self, no: No<Group>) {
+        if let Some(group) = self.rows.remove(no) {
+            self.numbers.remove(&group.id);
+        }
+    }
+
+    pub(super) fn all(&self) -> Vec<No<Group>> {
+        self.rows.numbers()
+    }
+}

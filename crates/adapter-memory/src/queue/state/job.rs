@@ -1,0 +1,142 @@
+//! Jobs.
+use super::no::{No, Slab};
+use crate::keyed::Keyed;
+use bytes::Bytes;
+use foldwright_domain::{Millis, Position, TenantId};
+use foldwright_ports::{BlobHash, Body, GroupId, JobId, Route};
+
+/// A place in line: by score, then in the order of staging.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Place {
+    pub(super) score: Millis,
+    pub(super) sequence: u64,
+}
+
+/// An instant made unique by a sequence number.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct When {
+    pub(super) at: Millis,
+    pub(super) sequence: u64,
+}
+
+impl When {
+    /// Before every other.
+    pub(super) const FIRST: Self = Self {
+        at: Millis(i64::MIN),
+        sequence: 0,
+    };
+}
+
+/// A job that is not settled yet.
+pub(super) struct Job {
+    pub(super) id: JobId,
+    pub(super) tenant: No<TenantId>,
+    pub(super) route: No<Route>,
+    pub(super) group: GroupId,
+    pub(super) place: Place,
+    pub(super) staged_at: Millis,
+    pub(super) due_at: Millis,
+    /// Until when dedup jobs are merged into it; none once it was handed out.
+    pub(super) window_until: Option<Millis>,
+    pub(super) content: Content,
+    pub(super) stand: Stand,
+}
+
+/// What a canonically later job can replace.
+pub(super) struct Content {
+    pub(super) position: Option<Position>,
+    pub(super) format: u8,
+    pub(super) header: Bytes,
+    pub(super) body: Body,
+    pub(super) context: Option<Body>,
+}
+
+/// Where a job stands. Whether a waiting one is blocked is said by its group.
+pub(super) enum Stand {
+    Waiting,
+    Leased,
+    Dead(Box<Death>),
+}
+
+/// Why a job was given up.
+pub(super) struct Death {
+    pub(super) error: String,
+    pub(super) when: When,
+}
+
+impl Job {
+    /// When it became due, as a turn among the groups.
+    pub(super) fn turn(&self) -> When {
+        When {
+            at: self.due_at,
+            sequence: self.place.sequence,
+        }
+    }
+}
+
+impl Content {
+    /// Whether `other` may take this one's place: later in canonical order, or later in staging where one of them
+    /// has no place in it.
+    pub(super) fn is_before(&self, other: Option<Position>) -> bool {
+        match (self.position, other) {
+            (Some(this), Some(other)) => this < other,
+            _ => true,
+        }
+    }
+
+    pub(super) fn stored_bytes(&self) -> u64 {
+        let context = self.context.as_ref().map_or(0, Body::stored_bytes);
+        (self.header.len() as u64)
+            .saturating_add(self.body.stored_bytes())
+            .saturating_add(context)
+    }
+
+    /// The blobs it lies in, each once.
+    pub(super) fn blobs(&self) -> impl Iterator<Item = BlobHash> + use<> {
+        let body = self.body.blob();
+        let context = self.context.as_ref().and_then(Body::blob);
+        body.into_iter().chain(context.filter(|hash| Some(*hash) != body))
+    }
+}
+
+/// All jobs, by number and by name. A name is a tenant's: equal ids of two tenants are two jobs.
+#[derive(Default)]
+pub(super) struct Jobs {
+    numbers: Keyed<(No<TenantId>, JobId), No<Job>>,
+    rows: Slab<Job>,
+}
+
+impl Jobs {
+    pub(super) fn number(&self, tenant: No<TenantId>, id: JobId) -> Option<No<Job>> {
+        self.numbers.get(&(tenant, id)).copied()
+    }
+
+    pub(super) fn insert(&mut self, job: Job) -> No<Job> {
+        let name = (job.tenant, job.id);
+        let no = self.rows.insert(job);
+        self.numbers.insert(name, no);
+        no
+    }
+
+    pub(super) fn get(&self, no: No<Job>) -> Option<&Job> {
+        self.rows.get(no)
+    }
+
+    pub(super) fn get_mut(&mut self, no: No<Job>) -> Option<&mut Job> {
+        self.rows.get_mut(no)
+    }
+
+    pub(super) fn remove(&mut self, no: No<Job>) -> Option<Job> {
+        let job = self.rows.remove(no)?;
+        self.numbers.remove(&(job.tenant, job.id));
+        Some(job)
+    }
+
+    #[cfg(test)]
+    pub(super) fn all(&self) -> impl Iterator<Item = (No<Job>, &Job)> {
+        self.rows
+            .numbers()
+            .into_iter()
+            .filter_map(|no| Some((no, self.get(no)?)))
+    }
+}
