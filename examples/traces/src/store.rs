@@ -61,6 +61,12 @@ impl Store {
         Reader::new(self.sqlite.ports())
     }
 
+    /// The file itself, for tables of one's own.
+    #[must_use]
+    pub fn sqlite(&self) -> &Sqlite {
+        &self.sqlite
+    }
+
     /// Closes the file.
     pub async fn close(self) -> Result<(), OpenError> {
         Ok(self.sqlite.close().await?)

@@ -48,14 +48,15 @@ impl SettledTraces {
             .await
     }
 
-    /// How many traces of a tenant have settled.
-    pub async fn count(&self, tenant: &TenantId) -> Result<u64, foldwright::ports::Error> {
+    /// How many traces of a tenant have settled, and how many spans they have together.
+    pub async fn count(&self, tenant: &TenantId) -> Result<(u64, u64), foldwright::ports::Error> {
         let tenant = tenant.to_string();
         self.0
             .read(move |connection| {
-                let sql = "SELECT count(*) FROM settled_traces WHERE tenant = ?1";
-                let count: i64 = connection.prepare_cached(sql)?.query_row([tenant], |row| row.get(0))?;
-                Ok(count.unsigned_abs())
+                let sql = "SELECT count(*), coalesce(sum(spans), 0) FROM settled_traces WHERE tenant = ?1";
+                let count = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?));
+                let (traces, spans) = connection.prepare_cached(sql)?.query_row([tenant], count)?;
+                Ok((traces.unsigned_abs(), spans.unsigned_abs()))
             })
             .await
     }

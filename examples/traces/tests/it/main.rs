@@ -7,4 +7,6 @@ mod corpus;
 #[cfg(test)]
 mod otlp;
 #[cfg(test)]
+mod settled;
+#[cfg(test)]
 mod show;

@@ -1,0 +1,11 @@
+//! Whole-system tests: every composition, every suite, two processes on one file.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test stops at what it did not expect"
+)]
+
+#[cfg(test)]
+mod corpus_totals;
