@@ -37,7 +37,7 @@ pub use projections::{
     AppendStore, FoldRow, FoldStore, Record, RecordTable, Revision, StateKey, StateRow, StateTable, Stored,
 };
 pub use queue::{
-    Answer, BlockedGroup, Body, Capabilities, Capability, DeadLetter, Dedup, Depth, Fence, GroupId,
+    Answer, BlockedGroup, Body, Capabilities, Capability, Context, DeadLetter, Dedup, Depth, Fence, GroupId,
     GroupQueue, GroupView, HandedJob, Held, JobId, Ladder, Lease, LeaseEnd, LeaseRef, NewJob, Nonce, Outcome,
     QueueAdmin, QueueSettings, Reaped, Rest, Route, RouteError, Settled, Settlement, StageRefused, Staged,
     Verdict, Want, WorkerId,

@@ -82,7 +82,6 @@ fn event_job(event: &RawEvent, route: &Route, group_key: Arc<str>, body: &Writte
         },
         trace_context: event.meta.trace_context.clone(),
         body: body.info,
-        context: None,
     };
     NewJob {
         id: JobId::of_event(event.meta.id, route),

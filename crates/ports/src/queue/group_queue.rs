@@ -37,8 +37,9 @@ use std::time::Duration;
 /// The same id already there (waiting, leased, blocked, dead): [`Staged::Known`], nothing is added; a waiting body
 /// is replaced if asked, and only by a canonically later one, which changes neither place nor wait nor attempts. A
 /// dedup job whose group has an open dedup window over a job that waits, unblocked: [`Staged::Squashed`] into it;
-/// its id, place and depth stay; `extend` moves window and `not_before`, `replace` takes header and bodies of the
-/// canonically later one. Where that job was handed out or is blocked, the window is stale and the new job is
+/// its id, place and depth stay; `extend` moves window and `not_before`, `replace` takes what the canonically later one
+/// carries, and of an earlier one its context where that is of the same thing (a late event still leads to a newer
+/// state). Where that job was handed out or is blocked, the window is stale and the new job is
 /// [`Staged::New`]. Staging into a group that is leased, backing off or blocked leaves the group as it is.
 ///
 /// # Attempts

@@ -32,7 +32,17 @@ pub struct NewJob {
     /// What the job is about: the command or the event.
     pub body: Body,
     /// What goes with it: the state that a subscriber was decided on.
-    pub context: Option<Body>,
+    pub context: Option<Context>,
+}
+
+/// The state that goes with a job.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Context {
+    /// The state.
+    pub body: Body,
+    /// Names what it is the state of. Of two contexts with the same name, the one that was staged later is the newer,
+    /// whatever the order of the events that the jobs are about.
+    pub of: [u8; 16],
 }
 
 /// Merging of jobs. The key is the key of the job's group.
@@ -42,7 +52,8 @@ pub struct Dedup {
     pub ttl: Duration,
     /// Whether a merged job starts the window and the delay anew.
     pub extend: bool,
-    /// Whether a merged job that is canonically later gives its header and bodies.
+    /// Whether a merged job gives what it carries. One that is canonically later gives its position, format, header,
+    /// body and context; one that is not gives its context alone, and only where both contexts are of the same thing.
     pub replace: bool,
 }
 
@@ -86,6 +97,6 @@ impl NewJob {
     pub fn stored_bytes(&self) -> u64 {
         self.header.len() as u64
             + self.body.stored_bytes()
-            + self.context.as_ref().map_or(0, Body::stored_bytes)
+            + self.context.as_ref().map_or(0, |context| context.body.stored_bytes())
     }
 }

@@ -14,10 +14,12 @@ pub struct Lease {
     pub until: Millis,
     /// How the group's lease before this one ended.
     pub previous: LeaseEnd,
-    /// The token of the group's last lease that ended [`LeaseEnd::Completed`], however many ended otherwise since;
-    /// `None` where none did, or the group was forgotten since. Kept with the group for as long as `previous` is.
+    /// The token up to which all leases of this group are accounted for: that of its last lease that ended
+    /// [`LeaseEnd::Completed`], however many ended otherwise since. For a group that was forgotten and staged into anew,
+    /// and until one of its leases completes: the last token the store had given by then, because a group is forgotten
+    /// only when it is accounted for. `None` where the store had given none.
     ///
-    /// A worker that stored something under an older lease learns here whether what follows from it was staged.
+    /// A worker that stored something under an earlier lease learns here whether what follows from it was staged.
     pub completed: Option<Fence>,
     /// The number of this attempt at the first job, from 1.
     pub attempt: u32,

@@ -16,7 +16,7 @@ pub use admin::{BlockedGroup, DeadLetter, Depth, GroupView, QueueAdmin};
 pub use capabilities::{Capabilities, Capability, Want};
 pub use group_id::GroupId;
 pub use group_queue::{GroupQueue, Held, Reaped, Settled, StageRefused, Staged};
-pub use job::{Body, Dedup, NewJob};
+pub use job::{Body, Context, Dedup, NewJob};
 pub use job_id::JobId;
 pub use ladder::Ladder;
 pub use lease::{HandedJob, Lease, LeaseEnd, LeaseRef};

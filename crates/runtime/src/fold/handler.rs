@@ -6,12 +6,11 @@ use super::{
 };
 use crate::{
     context::Context,
-    handlers::{Failure, Incoming, Job, RouteHandler, read_events, settlement, stage_pending, subscriber_jobs},
+    handlers::{Failure, Incoming, Job, RouteHandler, SharedState, read_events, settlement, stage_pending, subscriber_jobs},
     subscriber::{Decides, Decisions, PendingJob},
     wire::{WireError, decode_event},
 };
 use async_trait::async_trait;
-use bytes::Bytes;
 use foldwright_domain::{Fold, Identity, Millis, Position};
 use foldwright_ports::{
     FoldRow, Lease, LeaseEnd, Outcome, Rest, Revision, Settlement, StateKey, StateTable, Stored,
@@ -131,7 +130,7 @@ impl<F: Fold> FoldHandler<F> {
         if ledger.pending.is_empty() || row.fold_version != F::VERSION {
             return Ok(());
         }
-        let state = encode_state(state)?;
+        let state = shared::<F, _>(&row.key.key, state)?;
         stage_pending(&lease.group.tenant, &ledger.pending, &state, ctx).await
     }
 
@@ -170,6 +169,7 @@ impl<F: Fold> FoldHandler<F> {
             let replaced = Replaced {
                 applied: (!ledger_is_lost).then_some(&ledger.applied),
                 events: if ledger_is_lost { 0 } else { events },
+                other_version: loaded.is_some_and(|row| row.fold_version != F::VERSION),
                 batch: &batch.identities(),
             };
             refold(&*self.rule, &*ctx.ports.log, key, &replaced, &mut decisions).await?
@@ -261,7 +261,7 @@ impl<F: Fold> FoldHandler<F> {
         let mut rows = Vec::with_capacity(waiting.len());
         let mut left = Vec::with_capacity(waiting.len());
         for Waiting { lease, done, rest, row, pending } in waiting {
-            let state = if pending.is_empty() { Ok(Bytes::new()) } else { encode_state(&row.state) };
+            let state = if pending.is_empty() { Ok(None) } else { shared::<F, _>(&row.key.key, &row.state).map(Some) };
             rows.push(row);
             left.push((lease, done, rest, pending, state));
         }
@@ -269,7 +269,8 @@ impl<F: Fold> FoldHandler<F> {
         let mut settlements = Vec::with_capacity(left.len());
         for ((lease, done, rest, pending, state), stored) in left.into_iter().zip(stored) {
             let follow = match (stored, state) {
-                (Ok(Stored::Yes), Ok(state)) => {
+                (Ok(Stored::Yes), Ok(None)) => Ok(Vec::new()),
+                (Ok(Stored::Yes), Ok(Some(state))) => {
                     subscriber_jobs(&lease.group.tenant, &pending, &state, ctx).await
                 }
                 (Ok(Stored::Superseded { by }), _) => {
@@ -377,10 +378,9 @@ fn positions(pending: Vec<PendingJob>) -> Result<Vec<(Position, PendingJob)>, At
         .collect()
 }
 
-fn encode_state<S: serde::Serialize>(state: &S) -> Result<Bytes, Failure> {
-    serde_json::to_vec(state)
-        .map(Bytes::from)
-        .map_err(|error| Failure::quarantine(format!("the state does not encode: {error}")))
+/// The state of a row as its subscribers see it.
+fn shared<F: Fold, S: serde::Serialize>(key: &str, state: &S) -> Result<SharedState, Failure> {
+    SharedState::new(F::NAME, key, state)
 }
 
 const fn is_canonical<F: Fold>() -> bool {

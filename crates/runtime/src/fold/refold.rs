@@ -15,6 +15,8 @@ pub(crate) struct Replaced<'a> {
     pub(crate) applied: Option<&'a Applied>,
     /// How many it holds; 0 where that cannot be read.
     pub(crate) events: u64,
+    /// Whether another version of the fold made it, which may have read other events.
+    pub(crate) other_version: bool,
     /// The batch that led here, without the events that are surely in.
     pub(crate) batch: &'a BTreeSet<Identity>,
 }
@@ -62,13 +64,21 @@ pub(crate) async fn refold<F: Fold>(
 ) -> Result<Progress<F::State>, RefoldError> {
     let known = replaced.applied.map(Applied::index);
     let mut progress = Progress::init::<F>()?;
-    let (mut kept, mut new) = (0_usize, 0_u64);
+    let (mut kept, mut new, mut dropped) = (0_usize, 0_u64, 0_u64);
     let mut uncertain = decisions.fork();
     let mut cursor = None;
     loop {
         let page = rule.page(log, key, cursor).await?;
         for raw in page.items {
-            let Some(event) = decode::<F>(&raw)?.filter(|event| rule.holds(key, event)) else { continue };
+            let Some(event) = decode::<F>(&raw)?.filter(|event| rule.holds(key, event)) else {
+                // Not forgotten: the version that made the row read it, this one does not.
+                match known.as_ref().map_or(Membership::No, |known| known.contains(&raw.meta.identity)) {
+                    Membership::Yes => (kept, dropped) = (kept + 1, dropped + 1),
+                    Membership::Unsure => dropped += 1,
+                    Membership::No => {}
+                }
+                continue;
+            };
             let id = event.meta.id;
             progress = progress
                 .step::<F>(&event)
@@ -94,10 +104,12 @@ pub(crate) async fn refold<F: Fold>(
         }
     }
     let exact = replaced.applied.map_or(0, |applied| applied.exact().len());
-    if kept < exact || progress.events < replaced.events {
-        return Err(RefoldError::Forgets { found: progress.events, applied: replaced.events });
+    let found = progress.events + dropped;
+    let all_are_read = !replaced.other_version || rule.pages_hold_other_versions();
+    if all_are_read && (kept < exact || found < replaced.events) {
+        return Err(RefoldError::Forgets { found, applied: replaced.events });
     }
-    if replaced.applied.is_some() && progress.events - replaced.events > new {
+    if replaced.applied.is_some() && found.saturating_sub(replaced.events) > new {
         decisions.join(uncertain);
     }
     Ok(progress)

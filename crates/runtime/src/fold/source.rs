@@ -24,6 +24,9 @@ pub(crate) trait KeyRule<F: Fold>: Send + Sync + 'static {
         from: Option<Cursor>,
     ) -> Result<Page<RawEvent>, Error>;
 
+    /// Whether the pages hold what any version of the fold has read of the key, and not what this one reads alone.
+    fn pages_hold_other_versions(&self) -> bool;
+
     /// Whether an event of such a page belongs to the key.
     fn holds(&self, key: &StateKey, event: &Recorded<F::On>) -> bool;
 }
@@ -75,6 +78,10 @@ impl<F: Fold> KeyRule<F> for ByAggregate {
         log.load(&stream, from, PAGE).await
     }
 
+    fn pages_hold_other_versions(&self) -> bool {
+        true
+    }
+
     fn holds(&self, _key: &StateKey, _event: &Recorded<F::On>) -> bool {
         true
     }
@@ -122,6 +129,11 @@ impl<F: KeyedFold> KeyRule<F> for ByKey<F> {
             occurred: Some(F::window(&typed)),
         };
         log.scan(&selection, from, PAGE).await
+    }
+
+    /// Types and window are those of this version.
+    fn pages_hold_other_versions(&self) -> bool {
+        false
     }
 
     fn holds(&self, key: &StateKey, event: &Recorded<F::On>) -> bool {

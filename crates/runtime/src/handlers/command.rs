@@ -193,8 +193,8 @@ fn after_store<C: Command>(intent: &Intent<C>, ctx: &Context) {
 
 async fn decide<C: Command>(lease: &Lease, job: &HandedJob, ctx: &Context) -> Result<Decided<C>, Failure> {
     let tenant = &lease.group.tenant;
-    let header = Header::of(job, tenant)?;
-    let body = CommandBody::decode(&ctx.bodies.read(tenant, &job.body, &header.body).await?)?;
+    Header::of(job, tenant)?;
+    let body = CommandBody::decode(&ctx.bodies.read(tenant, &job.body).await?)?;
     caught(|| handle::<C>(tenant, &body))
         .unwrap_or_else(|message| Err(Failure::retry(format!("`{}` panicked: {message}", C::NAME))))
 }

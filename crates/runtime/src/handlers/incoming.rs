@@ -51,7 +51,7 @@ async fn read_event<E: EventSet>(
 async fn read_raw(lease: &Lease, job: &HandedJob, ctx: &Context) -> Result<(RawEvent, Bytes), Failure> {
     let tenant = &lease.group.tenant;
     let header = Header::of(job, tenant)?;
-    let stored = match ctx.bodies.read(tenant, &job.body, &header.body).await {
+    let stored = match ctx.bodies.read(tenant, &job.body).await {
         Ok(stored) => stored,
         Err(BodyError::Missing { hash }) => {
             tracing::warn!(%tenant, %hash, route = %job.route, "the body of a job is gone, its event is read from the log");

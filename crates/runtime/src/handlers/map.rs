@@ -1,8 +1,9 @@
 //! Runs the jobs of one map.
-use super::{Failure, Incoming, RouteHandler, read_events, settlement, subscriber_jobs};
+use super::{Failure, Incoming, RouteHandler, SharedState, read_events, settlement, subscriber_jobs};
 use crate::{
     catch::panic_message,
     context::Context,
+    fold::aggregate_group_key,
     subscriber::{Decides, Decisions, PendingJob},
 };
 use async_trait::async_trait;
@@ -25,7 +26,7 @@ struct Mapped {
     /// Whether it has a record in the call to the table.
     appended: bool,
     /// The subscriber runs of its record, and the record they see.
-    decided: Option<(Vec<PendingJob>, Bytes)>,
+    decided: Option<(Vec<PendingJob>, SharedState)>,
 }
 
 /// A lease whose events are mapped.
@@ -87,19 +88,19 @@ impl<M: Map> MapHandler<M> {
         event: &Recorded<M::On>,
         record: &M::Record,
         stored: &Bytes,
-    ) -> Result<Option<(Vec<PendingJob>, Bytes)>, Failure> {
+    ) -> Result<Option<(Vec<PendingJob>, SharedState)>, Failure> {
         if self.subscribers.is_empty() {
             return Ok(None);
         }
-        let mut decisions = Decisions::new(&self.subscribers, event.meta.stream.id.as_str());
+        let key = aggregate_group_key(&event.meta.stream);
+        let mut decisions = Decisions::new(&self.subscribers, &key);
         decisions.decide(event, record, || stored.clone());
         let pending = decisions.into_pending();
         if pending.is_empty() {
             return Ok(None);
         }
-        let state = serde_json::to_vec(record)
-            .map_err(|error| Failure::quarantine(format!("the record does not encode: {error}")))?;
-        Ok(Some((pending, state.into())))
+        let key = event.meta.id.to_string();
+        Ok(Some((pending, SharedState::new(M::NAME, &key, record)?)))
     }
 }
 

@@ -11,7 +11,7 @@ pub(crate) use failure::Failure;
 pub(crate) use incoming::{Incoming, Job, read_events};
 pub(crate) use map::MapHandler;
 pub(crate) use subscriber::SubscriberHandler;
-pub(crate) use subscriber_jobs::{stage_pending, subscriber_jobs};
+pub(crate) use subscriber_jobs::{SharedState, stage_pending, subscriber_jobs};
 
 use crate::context::Context;
 use async_trait::async_trait;

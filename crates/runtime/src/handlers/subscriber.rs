@@ -4,7 +4,6 @@ use crate::{
     catch::caught,
     context::Context,
     subscriber::{EffectError, Subscriber},
-    wire::Header,
 };
 use async_trait::async_trait;
 use foldwright_ports::{HandedJob, Lease, Rest, Settlement};
@@ -64,11 +63,10 @@ async fn read_state<S: serde::de::DeserializeOwned>(
     job: &HandedJob,
     ctx: &Context,
 ) -> Result<S, Failure> {
-    let header = Header::of(job, &lease.group.tenant)?;
-    let (Some(body), Some(info)) = (&job.context, &header.context) else {
+    let Some(body) = &job.context else {
         return Err(Failure::retry("the job carries no state"));
     };
-    let bytes = ctx.bodies.read(&lease.group.tenant, body, info).await?;
+    let bytes = ctx.bodies.read(&lease.group.tenant, body).await?;
     caught(|| serde_json::from_slice(&bytes))
         .map_err(|message| Failure::retry(format!("reading the state of the job panicked: {message}")))?
         .map_err(|error| Failure::retry(format!("the state of the job does not decode: {error}")))

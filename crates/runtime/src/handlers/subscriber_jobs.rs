@@ -7,20 +7,37 @@ use crate::{
 };
 use bytes::Bytes;
 use foldwright_domain::TenantId;
-use foldwright_ports::{Dedup, GroupId, JobId, NewJob, Route};
+use foldwright_ports::{BlobHash, Context as QueueContext, Dedup, GroupId, JobId, NewJob, Route};
 use std::time::Duration;
+
+/// What the decided runs of one write see.
+pub(crate) struct SharedState {
+    /// The stored state or record.
+    pub(crate) json: Bytes,
+    /// Names it, the same for each write: of two runs that merge, the later staged one brings the newer state.
+    pub(crate) of: [u8; 16],
+}
+
+impl SharedState {
+    /// A state that is named by its projection and key.
+    pub(crate) fn new<S: serde::Serialize>(projection: &str, key: &str, state: &S) -> Result<Self, Failure> {
+        let json = serde_json::to_vec(state)
+            .map_err(|error| Failure::quarantine(format!("the state does not encode: {error}")))?;
+        let BlobHash(hash) = BlobHash::of(&[projection.as_bytes(), b"/", key.as_bytes()].concat());
+        let mut of = [0; 16];
+        of.iter_mut().zip(hash).for_each(|(to, from)| *to = from);
+        Ok(Self { json: json.into(), of })
+    }
+}
 
 /// The jobs of decided runs, with the stored state as their context. The state they share is stored once.
 pub(crate) async fn subscriber_jobs(
     tenant: &TenantId,
     pending: &[PendingJob],
-    state: &Bytes,
+    state: &SharedState,
     ctx: &Context,
 ) -> Result<Vec<NewJob>, Failure> {
-    if pending.is_empty() {
-        return Ok(Vec::new());
-    }
-    let context = ctx.bodies.write(tenant, state).await?;
+    let context = ctx.bodies.write(tenant, &state.json).await?;
     let mut jobs = Vec::with_capacity(pending.len());
     for decided in pending {
         let event = decode_event(&decided.event)?;
@@ -38,7 +55,6 @@ pub(crate) async fn subscriber_jobs(
             },
             trace_context: event.meta.trace_context.clone(),
             body: body.info,
-            context: Some(context.info),
         };
         let delay = Duration::from_millis(decided.delay_ms);
         jobs.push(NewJob {
@@ -56,7 +72,7 @@ pub(crate) async fn subscriber_jobs(
             format: FORMAT,
             header: header.encode().into(),
             body: body.body,
-            context: Some(context.body.clone()),
+            context: Some(QueueContext { body: context.body.clone(), of: state.of }),
         });
     }
     Ok(jobs)
@@ -66,7 +82,7 @@ pub(crate) async fn subscriber_jobs(
 pub(crate) async fn stage_pending(
     tenant: &TenantId,
     pending: &[PendingJob],
-    state: &Bytes,
+    state: &SharedState,
     ctx: &Context,
 ) -> Result<(), Failure> {
     let jobs = subscriber_jobs(tenant, pending, state, ctx).await?;

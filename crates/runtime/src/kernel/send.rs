@@ -138,7 +138,6 @@ pub(crate) async fn job<C: Command>(
         subject: Subject { aggregate_type: stream.aggregate_type, aggregate_id: stream.id, id: as_event },
         trace_context: intent.origin.trace_context.clone(),
         body: body.info,
-        context: None,
     };
     let job = JobId::of_command(id, route);
     let receipt = Receipt { command: id, tenant: intent.tenant.clone(), job };

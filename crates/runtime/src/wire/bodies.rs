@@ -49,26 +49,24 @@ impl Bodies {
     pub(crate) async fn write(&self, tenant: &TenantId, raw: &Bytes) -> Result<Written, BodyError> {
         let (encoding, stored) = codec::pack(raw)?;
         let raw_bytes = raw.len() as u64;
+        let bytes = stored.len() as u64;
+        let tagged = tagged(encoding, &stored);
         if stored.len() <= INLINE_BYTES {
-            let info = BodyInfo { encoding, raw_bytes, blob: None };
-            return Ok(Written { body: Body::Inline(stored), info });
+            return Ok(Written { body: Body::Inline(tagged), info: BodyInfo { raw_bytes, blob: None } });
         }
         let hash = BlobHash::of(raw);
-        let bytes = stored.len() as u64;
-        self.tier(bytes).put(&BlobRef { tenant: tenant.clone(), hash }, tagged(encoding, &stored)).await?;
-        let info = BodyInfo { encoding, raw_bytes, blob: Some(hash) };
-        Ok(Written { body: Body::Blob { hash, bytes }, info })
+        self.tier(bytes).put(&BlobRef { tenant: tenant.clone(), hash }, tagged).await?;
+        Ok(Written { body: Body::Blob { hash, bytes }, info: BodyInfo { raw_bytes, blob: Some(hash) } })
     }
 
-    /// The raw bytes of a job's body. The tenant is that of the job's group, whatever the header says.
-    pub(crate) async fn read(&self, tenant: &TenantId, body: &Body, info: &BodyInfo) -> Result<Bytes, BodyError> {
+    /// The raw bytes of a job's body or context. The tenant is that of the job's group, whatever the header says.
+    pub(crate) async fn read(&self, tenant: &TenantId, body: &Body) -> Result<Bytes, BodyError> {
         match body {
-            Body::Inline(stored) => Ok(codec::unpack(info.encoding, stored.clone())?),
+            Body::Inline(stored) => unpack(stored.clone()),
             Body::Blob { hash, bytes } => {
                 let blob = BlobRef { tenant: tenant.clone(), hash: *hash };
                 let stored = self.tier(*bytes).get(&blob).await?.ok_or(BodyError::Missing { hash: *hash })?;
-                let (encoding, stored) = untagged(stored)?;
-                let raw = codec::unpack(encoding, stored)?;
+                let raw = unpack(stored)?;
                 if BlobHash::of(&raw) != *hash {
                     return Err(BodyError::Forged { hash: *hash });
                 }
@@ -82,24 +80,28 @@ impl Bodies {
     }
 }
 
-/// A blob says itself how it is encoded: the first writer of a content decides, and later ones may compress
-/// differently.
+/// Stored bytes say themselves how they are encoded: the first writer of a content decides, and a later one may
+/// compress it differently.
 fn tagged(encoding: Encoding, stored: &Bytes) -> Bytes {
     let tag = match encoding {
         Encoding::Plain => 1,
         Encoding::Deflate => 2,
     };
-    std::iter::once(tag).chain(stored.iter().copied()).collect()
+    let mut tagged = Vec::with_capacity(stored.len() + 1);
+    tagged.push(tag);
+    tagged.extend_from_slice(stored);
+    tagged.into()
 }
 
-fn untagged(mut blob: Bytes) -> Result<(Encoding, Bytes), WireError> {
-    let what = "blob";
-    if blob.is_empty() {
-        return Err(WireError::Missing { what });
+fn unpack(mut stored: Bytes) -> Result<Bytes, BodyError> {
+    let what = "body";
+    if stored.is_empty() {
+        return Err(WireError::Missing { what }.into());
     }
-    match blob.split_to(1).as_ref() {
-        [1] => Ok((Encoding::Plain, blob)),
-        [2] => Ok((Encoding::Deflate, blob)),
-        _ => Err(WireError::Foreign { what }),
-    }
+    let encoding = match stored.split_to(1).as_ref() {
+        [1] => Encoding::Plain,
+        [2] => Encoding::Deflate,
+        _ => return Err(WireError::Foreign { what }.into()),
+    };
+    Ok(codec::unpack(encoding, stored)?)
 }

@@ -2,7 +2,6 @@
 use super::WireError;
 use bytes::Bytes;
 use flate2::{Compression, bufread::DeflateDecoder, write::DeflateEncoder};
-use serde::{Deserialize, Serialize};
 use std::io::{Read, Write};
 
 /// The largest raw body: 50 MiB. Larger ones are refused before anything is compressed or stored.
@@ -12,7 +11,7 @@ pub(crate) const MAX_BODY_BYTES: usize = 50 << 20;
 pub(crate) const COMPRESS_FROM_BYTES: usize = 1 << 10;
 
 /// How the bytes of a body are stored.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Encoding {
     /// As they are.
     Plain,

@@ -1,5 +1,5 @@
 //! The part of a job that can be read without its body.
-use super::{Encoding, WireError};
+use super::WireError;
 use foldwright_domain::{AggregateId, EventId, StreamKey, TenantId};
 use foldwright_ports::{BlobHash, HandedJob};
 use serde::{Deserialize, Serialize};
@@ -23,10 +23,8 @@ pub(crate) struct Header {
     pub(crate) subject: Subject,
     /// W3C `traceparent` of what led here.
     pub(crate) trace_context: Option<Arc<str>>,
-    /// How the body is stored.
+    /// What the body is, for people: readers go by the job itself.
     pub(crate) body: BodyInfo,
-    /// How the context is stored, if there is one.
-    pub(crate) context: Option<BodyInfo>,
 }
 
 /// What a body is.
@@ -48,12 +46,11 @@ pub(crate) struct Subject {
     pub(crate) id: EventId,
 }
 
-/// How a body is stored.
+/// What can be said of a body without it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct BodyInfo {
-    pub(crate) encoding: Encoding,
     pub(crate) raw_bytes: u64,
-    /// The blob's name, where the body is a blob. For people: readers go by the job itself.
+    /// The blob's name, where the body is a blob.
     pub(crate) blob: Option<BlobHash>,
 }
 

@@ -6,7 +6,7 @@ use crate::{
     handlers::{RouteHandler, settlement},
 };
 use foldwright_ports::{
-    Kind, Lease, Outcome, Rest, Route, Settled, Settlement, Verdict, Want, WorkerId,
+    Fence, Kind, Lease, Outcome, Rest, Route, Settled, Settlement, Verdict, Want, WorkerId,
 };
 use futures_util::future::join_all;
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
@@ -30,15 +30,23 @@ impl Lane {
     pub(crate) async fn run(self, mut stop: Stop) {
         let mut in_hand = Vec::new();
         let mut wait = FIRST_WAIT;
+        let mut nonce = self.ctx.ids.nonce();
         loop {
             if in_hand.is_empty() {
                 if stop.is_set() {
                     return;
                 }
-                match self.ctx.ports.queue.claim(self.ctx.ids.nonce(), self.worker, &self.want).await {
-                    Ok(leases) => in_hand = leases,
+                match self.ctx.ports.queue.claim(nonce, self.worker, &self.want).await {
+                    Ok(leases) => {
+                        in_hand = leases;
+                        nonce = self.ctx.ids.nonce();
+                    }
                     Err(error) => {
                         tracing::warn!(%error, ?wait, "no work could be claimed");
+                        // Under the same nonce a grant whose reply was lost comes again instead of lapsing.
+                        if !error.is_retryable() {
+                            nonce = self.ctx.ids.nonce();
+                        }
                         stop.sleep(wait).await;
                         wait = (wait * 2).min(LONGEST_WAIT);
                         continue;
@@ -55,8 +63,9 @@ impl Lane {
                 }
                 continue;
             }
+            let fences: Vec<Fence> = in_hand.iter().map(|lease| lease.fence).collect();
             let settlements = self.process(in_hand).await;
-            in_hand = self.settle(settlements, &stop).await;
+            in_hand = self.settle(fences, settlements, &stop).await;
         }
     }
 
@@ -89,8 +98,9 @@ impl Lane {
     }
 
     /// Settles, and takes the next work with the same call. Repeats a call whose outcome is unknown under its nonce,
-    /// for as long as the leases can live; after that they lapse and the work is done again.
-    async fn settle(&self, settlements: Vec<Settlement>, stop: &Stop) -> Vec<Lease> {
+    /// for as long as the leases can live; after that they lapse and the work is done again. So do leases that no
+    /// settlement names, because an adapter answered for fewer than it was asked.
+    async fn settle(&self, in_hand: Vec<Fence>, settlements: Vec<Settlement>, stop: &Stop) -> Vec<Lease> {
         let nonce = self.ctx.ids.nonce();
         let next = (!stop.is_set()).then_some(&self.want);
         let started = self.ctx.ports.clock.now();
@@ -110,7 +120,7 @@ impl Lane {
                 }
             }
         };
-        self.leases.remove(settlements.iter().map(|s| s.lease.fence));
+        self.leases.remove(in_hand);
         let Some(Settled { verdicts, next }) = settled else { return Vec::new() };
         self.leases.add(&next);
         let refused = self.count(&settlements, verdicts);

@@ -156,6 +156,11 @@ impl State {
     }
 
     /// Above every token given before, and by the store's clock where that is further.
+    /// The last token that was given.
+    pub(super) fn given(&self) -> Option<Fence> {
+        (self.last_fence > 0).then_some(Fence(self.last_fence))
+    }
+
     fn next_fence(&mut self) -> Fence {
         let micros = u64::try_from(self.now.0).unwrap_or(0).saturating_mul(1_000);
         self.last_fence = micros.min(MAX_FLOOR).max(self.last_fence.saturating_add(1));
@@ -191,7 +196,7 @@ impl State {
                 format: job.content.format,
                 header: job.content.header.clone(),
                 body: job.content.body.clone(),
-                context: job.content.context.clone(),
+                context: job.content.context.as_ref().map(|context| context.body.clone()),
             })
         };
         Some(Lease {

@@ -62,7 +62,7 @@ pub(super) struct Listing {
 }
 
 impl Group {
-    fn new(id: GroupId, tenant: No<TenantId>) -> Self {
+    fn new(id: GroupId, tenant: No<TenantId>, completed: Option<Fence>) -> Self {
         Self {
             id,
             tenant,
@@ -75,7 +75,7 @@ impl Group {
             failures: 0,
             last_error: None,
             previous: LeaseEnd::None,
-            completed: None,
+            completed,
             need: 0,
             listing: Listing::default(),
         }
@@ -179,11 +179,17 @@ impl Groups {
         self.numbers.get(id).copied()
     }
 
-    pub(super) fn number_or_add(&mut self, id: &GroupId, tenant: No<TenantId>) -> No<Group> {
+    /// `last` is the last token that was given: a new group has nothing open from before.
+    pub(super) fn number_or_add(
+        &mut self,
+        id: &GroupId,
+        tenant: No<TenantId>,
+        last: Option<Fence>,
+    ) -> No<Group> {
         if let Some(no) = self.number(id) {
             return no;
         }
-        let no = self.rows.insert(Group::new(id.clone(), tenant));
+        let no = self.rows.insert(Group::new(id.clone(), tenant, last));
         self.numbers.insert(id.clone(), no);
         no
     }

@@ -3,7 +3,7 @@ use super::no::{No, Slab};
 use crate::keyed::Keyed;
 use bytes::Bytes;
 use foldwright_domain::{Millis, Position, TenantId};
-use foldwright_ports::{BlobHash, Body, GroupId, JobId, Route};
+use foldwright_ports::{BlobHash, Body, Context, GroupId, JobId, NewJob, Route};
 
 /// A place in line: by score, then in the order of staging.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -48,7 +48,7 @@ pub(super) struct Content {
     pub(super) format: u8,
     pub(super) header: Bytes,
     pub(super) body: Body,
-    pub(super) context: Option<Body>,
+    pub(super) context: Option<Context>,
 }
 
 /// Where a job stands. Whether a waiting one is blocked is said by its group.
@@ -84,8 +84,33 @@ impl Content {
         }
     }
 
+    /// Takes over what a merged job carries; answers whether anything changed. Of an earlier one that is its state
+    /// alone, and only where both are states of the same thing.
+    pub(super) fn take_over(&mut self, new: NewJob) -> bool {
+        if self.is_before(new.position) {
+            *self = Self {
+                position: new.position,
+                format: new.format,
+                header: new.header,
+                body: new.body,
+                context: new.context,
+            };
+            return true;
+        }
+        match (&mut self.context, new.context) {
+            (Some(known), Some(newer)) if known.of == newer.of => {
+                *known = newer;
+                true
+            }
+            _ => false,
+        }
+    }
+
     pub(super) fn stored_bytes(&self) -> u64 {
-        let context = self.context.as_ref().map_or(0, Body::stored_bytes);
+        let context = self
+            .context
+            .as_ref()
+            .map_or(0, |context| context.body.stored_bytes());
         (self.header.len() as u64)
             .saturating_add(self.body.stored_bytes())
             .saturating_add(context)
@@ -94,7 +119,7 @@ impl Content {
     /// The blobs it lies in, each once.
     pub(super) fn blobs(&self) -> impl Iterator<Item = BlobHash> + use<> {
         let body = self.body.blob();
-        let context = self.context.as_ref().and_then(Body::blob);
+        let context = self.context.as_ref().and_then(|context| context.body.blob());
         body.into_iter().chain(context.filter(|hash| Some(*hash) != body))
     }
 }

@@ -63,12 +63,13 @@ impl State {
             return false;
         };
         self.leave_dead(no);
+        let given = self.given();
         let Some(job) = self.jobs.get_mut(no) else {
             return false;
         };
         job.stand = Stand::Waiting;
         self.routes.leave(job.route, In::Dead);
-        let group_no = self.groups.number_or_add(&job.group, job.tenant);
+        let group_no = self.groups.number_or_add(&job.group, job.tenant, given);
         if let Some(group) = self.groups.get_mut(group_no) {
             group.failures = 0;
         }

@@ -2,7 +2,7 @@
 use super::{
     State,
     group::Group,
-    job::{Content, Job, Stand},
+    job::{Job, Stand},
     no::No,
 };
 use foldwright_ports::{Dedup, NewJob, Route};
@@ -68,23 +68,16 @@ impl State {
     /// The new hold is taken before the old one goes, so a body that both share is never without one.
     fn replace_content(&mut self, no: No<Job>, new: NewJob) {
         let Some(job) = self.jobs.get_mut(no) else { return };
-        if !job.content.is_before(new.position) {
+        let (tenant, name) = (job.tenant, job.place.sequence);
+        let old: Vec<_> = job.content.blobs().collect();
+        if !job.content.take_over(new) {
             return;
         }
-        let content = Content {
-            position: new.position,
-            format: new.format,
-            header: new.header,
-            body: new.body,
-            context: new.context,
-        };
-        let (tenant, name) = (job.tenant, job.place.sequence);
-        let old = std::mem::replace(&mut job.content, content);
         let kept: Vec<_> = job.content.blobs().collect();
         for hash in &kept {
             self.holds.take(tenant, *hash, name);
         }
-        for hash in old.blobs().filter(|hash| !kept.contains(hash)) {
+        for hash in old.into_iter().filter(|hash| !kept.contains(hash)) {
             self.holds.release(self.now, tenant, hash, name);
         }
     }

@@ -41,7 +41,8 @@ impl State {
             return Staged::Known;
         }
         let route = self.routes.number_or_add(&new.route);
-        let group = self.groups.number_or_add(&new.group, tenant);
+        let given = self.given();
+        let group = self.groups.number_or_add(&new.group, tenant, given);
         if let Some(dedup) = new.dedup
             && let Some(waiting) = self.window(group, route)
         {

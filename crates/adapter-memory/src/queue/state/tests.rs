@@ -3,8 +3,8 @@ use super::State;
 use bytes::Bytes;
 use foldwright_domain::{CommandId, EventId, Millis, Position, TenantId};
 use foldwright_ports::{
-    BlobHash, Body, Capabilities, Capability, Dedup, Fence, GroupId, JobId, Kind, Ladder, Lease, LeaseRef,
-    NewJob, Nonce, Outcome, QueueSettings, Rest, Route, Settlement, Verdict, Want,
+    BlobHash, Body, Capabilities, Capability, Context, Dedup, Fence, GroupId, JobId, Kind, Ladder, Lease,
+    LeaseRef, NewJob, Nonce, Outcome, QueueSettings, Rest, Route, Settlement, Verdict, Want,
 };
 use proptest::prelude::*;
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
@@ -109,7 +109,7 @@ fn any_job() -> impl Strategy<Value = NewJob> {
         prop::option::of((-500..500_i64, 0..9_u128)),
         prop_oneof![Just(0), 1..900_u64],
         (any::<bool>(), prop::option::of(dedup), 1..3_u8),
-        (any_body(), prop::option::of(any_body())),
+        (any_body(), prop::option::of((any_body(), 0..2_u8))),
     )
         .prop_map(
             |((n, route, group), at, delay, (replace, dedup, format), (body, context))| NewJob {
@@ -122,7 +122,7 @@ fn any_job() -> impl Strategy<Value = NewJob> {
                 dedup,
                 format,
                 body,
-                context,
+                context: context.map(|(body, of)| Context { body, of: [of; 16] }),
                 ..job(n, route, group)
             },
         )
