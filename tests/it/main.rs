@@ -9,3 +9,5 @@
 
 #[cfg(test)]
 mod corpus_totals;
+#[cfg(test)]
+mod inventory;

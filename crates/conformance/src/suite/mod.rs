@@ -1,0 +1,25 @@
+//! The suites, a file each. A case is run by its name; see [`suites!`](crate::suites).
+pub mod append_store;
+pub mod blob_store;
+pub mod fold_store;
+pub mod log_append;
+pub mod log_erase;
+pub mod log_read;
+pub mod log_scan;
+pub mod queue_concurrency;
+pub mod queue_dead;
+pub mod queue_dedup;
+pub mod queue_depth;
+pub mod queue_holds;
+pub mod queue_known;
+pub mod queue_leases;
+pub mod queue_limits;
+pub mod queue_model;
+pub mod queue_nonces;
+pub mod queue_order;
+pub mod queue_quarantine;
+pub mod queue_retry;
+pub mod queue_settle;
+pub mod queue_stranded;
+pub mod queue_tenancy;
+pub mod queue_wait;

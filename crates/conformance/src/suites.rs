@@ -1,0 +1,306 @@
+//! The list of all cases, once: the tests, the inventory and the check of the checks are made from it.
+
+/// Makes one test per case, in a module `conformance` with a module per suite. The expression makes the fixture; it is
+/// evaluated for each case.
+///
+/// ```text
+/// foldwright_conformance::suites!(MemoryFixture::new());
+/// ```
+#[macro_export]
+macro_rules! suites {
+    ($fixture:expr) => {
+        mod conformance {
+            #[allow(unused_imports, reason = "the fixture's name may come from outside")]
+            use super::*;
+            $crate::__each_suite! { [$crate::__tests] ($fixture) }
+
+            #[test]
+            fn every_case_is_a_test_of_this_binary() {
+                $crate::every_case_is_listed();
+            }
+        }
+    };
+}
+
+/// No part of the API.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __tests {
+    (($fixture:expr) $($suite:ident [$($case:ident)*])*) => { $(
+        mod $suite {
+            #[allow(unused_imports, reason = "the fixture's name may come from outside")]
+            use super::*;
+            $(
+                #[test]
+                fn $case() {
+                    $crate::run(&$fixture, |fixture| Box::pin($crate::suite::$suite::$case(fixture)));
+                }
+            )*
+        }
+    )* };
+}
+
+/// No part of the API.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __names {
+    (() $($suite:ident [$($case:ident)*])*) => {
+        &[$((stringify!($suite), &[$(stringify!($case)),*])),*]
+    };
+}
+
+/// No part of the API.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __cases {
+    (() $($suite:ident [$($case:ident)*])*) => {
+        vec![$($((
+            concat!(stringify!($suite), "::", stringify!($case)),
+            (|fixture| Box::pin($crate::suite::$suite::$case(fixture))) as $crate::Case,
+        )),*),*]
+    };
+}
+
+/// No part of the API.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __each_suite {
+    ([$($then:tt)+] $with:tt) => {
+        $($then)+ ! { $with
+            append_store [
+                a_record_appended_again_stays_one
+                the_highest_version_is_seen
+                records_of_several_tenants_land_under_their_own
+                records_are_listed_in_canonical_order
+                records_are_listed_by_aggregate_and_map
+                records_outlive_the_process
+            ]
+            blob_store [
+                a_body_comes_back_byte_for_byte
+                a_second_put_only_touches
+                tenants_have_their_own_bodies
+                bodies_are_listed_by_touch
+                a_body_that_was_put_again_is_not_deleted
+                a_body_does_not_expire
+                bodies_outlive_the_process
+            ]
+            fold_store [
+                a_state_is_loaded_as_it_was_stored
+                an_empty_state_is_not_an_absent_one
+                the_higher_revision_stands
+                a_late_writer_loses_through_any_handle
+                of_concurrent_writers_the_highest_stands
+                rows_are_answered_one_by_one
+                one_key_twice_in_a_call_keeps_the_higher
+                keys_never_meet
+                states_are_listed_by_key
+                states_outlive_the_process
+            ]
+            log_append [
+                an_event_is_stored_as_it_was_given
+                a_repeat_is_a_duplicate_of_the_first
+                another_content_is_a_conflict_and_the_first_stays
+                repeats_within_one_call_are_found
+                concurrent_appends_of_one_identity_leave_one_event
+                one_key_on_other_streams_and_commands_is_another_fact
+                an_expected_count_is_honoured_or_refused
+                a_repeat_recognises_itself_before_the_count
+                of_concurrent_expectations_one_wins
+                a_mixed_command_answers_per_event
+                a_thousand_concurrent_appends_all_land
+                the_largest_command_is_stored
+                appended_events_outlive_the_process
+            ]
+            log_erase [
+                erasing_takes_what_is_selected_in_steps
+                an_erased_event_may_come_again
+                retention_takes_only_what_is_past_it
+                appends_go_on_while_retention_runs
+            ]
+            log_read [
+                a_stream_loads_in_canonical_order
+                streams_with_ids_that_begin_alike_stay_apart
+                odd_ids_are_never_one_stream
+                a_stream_is_paged_by_items
+                a_stream_is_paged_by_bytes
+                single_events_are_found_in_their_stream
+                another_handle_sees_what_returned
+                another_tenant_finds_and_removes_nothing
+            ]
+            log_scan [
+                a_scan_has_no_gap_and_no_repeat
+                a_scan_is_paged_by_bytes
+                a_scan_selects
+                streams_are_listed_once_and_in_order
+                tenants_are_listed_once_and_in_order
+            ]
+            queue_concurrency [
+                many_workers_complete_every_job_once_and_in_order
+                one_of_many_claims_gets_a_group
+                one_nonce_at_once_takes_effect_once
+            ]
+            queue_dead [
+                a_dead_letter_frees_its_group
+                dead_letters_are_listed
+                a_requeued_job_takes_its_old_place
+                a_requeued_job_respects_its_group
+                a_discarded_letter_is_gone
+                draining_leaves_dead_letters
+                an_id_stays_the_same_for_life
+            ]
+            queue_dedup [
+                without_a_key_each_event_makes_its_job
+                a_waiting_job_takes_in_the_next
+                triggers_of_one_call_are_merged
+                the_canonically_latest_body_replaces
+                an_earlier_trigger_gives_a_newer_state_alone
+                at_one_time_the_later_id_replaces
+                extending_moves_the_time_and_not_the_place
+                extending_moves_the_window
+                a_window_does_not_slide_by_itself
+                a_handed_out_job_takes_in_nothing
+                a_job_that_came_back_takes_in_nothing
+                a_blocked_job_takes_in_nothing
+                a_gone_job_takes_in_nothing
+                a_job_in_a_closed_group_takes_in_the_next
+                a_key_belongs_to_its_tenant_and_route
+            ]
+            queue_depth [
+                jobs_are_counted_by_route_and_state
+                counters_equal_a_recount_after_any_mix
+            ]
+            queue_holds [
+                a_job_holds_its_bodies_until_it_is_gone
+                the_last_release_counts
+                a_squash_swaps_the_hold
+                a_hold_is_taken_once
+                a_sweep_forgets_what_was_released
+                a_hold_belongs_to_its_tenant
+            ]
+            queue_known [
+                a_known_job_is_not_added
+                a_job_twice_in_one_call_is_one
+                a_waiting_body_is_replaced_by_a_later_one
+                without_a_place_every_body_is_later
+                staging_again_does_not_shorten_a_backoff
+                staging_again_does_not_delay
+            ]
+            queue_leases [
+                a_group_has_one_live_lease
+                tokens_strictly_increase
+                tokens_follow_the_time
+                a_lapsed_lease_gives_its_jobs_back
+                a_lapsed_single_job_is_first_again
+                a_late_settle_is_lost
+                a_settled_token_is_already_settled
+                a_heartbeat_moves_the_deadline
+                a_dead_lease_is_not_extended
+                a_lease_tells_how_the_one_before_ended
+                a_lease_names_the_last_token_that_completed
+                a_new_group_is_accounted_for_up_to_the_last_token
+                an_emptied_group_remembers_an_unfinished_lease
+                a_reap_is_bounded
+                jobs_and_leases_outlive_the_process
+            ]
+            queue_limits [
+                a_claim_takes_at_most_so_many_groups
+                a_lease_holds_at_most_so_many_jobs
+                a_claim_holds_at_most_so_many_bytes
+                a_first_job_that_is_too_large_comes_alone
+                the_bytes_of_all_leases_count_together
+            ]
+            queue_model [
+                any_sequence_agrees_with_the_model
+                any_sequence_agrees_under_a_short_ladder
+            ]
+            queue_nonces [
+                a_repeated_stage_stages_nothing
+                a_repeated_claim_grants_the_same
+                a_repeated_claim_grants_only_what_is_live
+                a_repeated_empty_claim_stays_empty
+                a_repeated_settle_answers_the_same
+                a_nonce_is_forgotten_after_its_time
+                nonces_hold_for_every_handle
+            ]
+            queue_order [
+                due_jobs_come_by_score_then_by_staging
+                the_oldest_job_comes_first_though_it_was_staged_last
+                a_delay_moves_the_time_and_not_the_place
+                scores_are_clamped_to_a_window
+                an_older_job_waits_until_its_group_opens
+                the_group_that_was_due_first_comes_first
+                a_job_is_handed_out_as_it_was_staged
+                odd_group_keys_never_meet
+                many_jobs_of_many_groups_are_staged_at_once
+                a_refused_call_stages_nothing
+                an_empty_group_is_never_handed_out
+            ]
+            queue_quarantine [
+                a_quarantined_group_waits_for_an_operator
+                blocked_groups_are_listed
+                an_exhausted_group_names_its_attempts
+                verbs_on_the_unknown_say_so
+                draining_takes_waiting_jobs_in_steps
+                draining_a_blocked_group_frees_it
+                a_view_shows_the_first_hundred_jobs
+            ]
+            queue_retry [
+                the_ladder_doubles_and_ends_in_quarantine
+                a_floor_never_shortens_the_ladder
+                a_backing_off_group_is_closed_and_holds_no_lease
+                one_success_starts_from_zero
+                an_unblocked_group_has_a_fresh_ladder
+                an_emptied_group_bequeaths_no_attempt
+                a_drained_group_is_open_for_new_jobs
+                only_a_failure_spends_an_attempt
+                a_ladder_of_one_attempt_blocks_at_once
+            ]
+            queue_settle [
+                completed_jobs_are_gone
+                a_done_prefix_leaves_the_others_in_place
+                every_rest_keeps_the_order
+                a_deferred_group_waits_and_spends_no_attempt
+                a_released_group_is_due_again_at_once
+                a_floor_raises_the_next_tokens
+                a_need_waits_for_a_newer_worker
+                follow_ups_are_staged_with_the_outcome
+                follow_ups_staged_again_are_known
+                a_lost_settlement_stages_nothing
+                one_lost_of_fifty_fails_alone
+                one_lease_twice_in_a_call_is_settled_once
+                settling_hands_out_the_next_work
+                a_chain_claim_takes_what_is_due
+                a_chain_claim_follows_many_settlements
+                a_refused_settlement_fails_alone
+                answers_are_kept_for_their_senders
+            ]
+            queue_stranded [
+                an_unknown_route_waits_for_its_worker
+                a_newer_format_waits_for_a_newer_worker
+                an_unknown_job_ends_the_batch
+                a_delayed_unknown_job_is_passed
+                a_worker_gets_only_the_routes_it_knows
+                stranded_groups_do_not_fill_a_claim
+            ]
+            queue_tenancy [
+                one_key_in_two_tenants_is_two_groups
+                one_id_in_two_tenants_is_two_jobs
+                another_tenant_reaches_nothing
+            ]
+            queue_wait [
+                staging_wakes_a_waiting_worker
+                waiting_for_what_is_there_returns
+                what_is_not_claimable_ends_no_wait
+                a_wait_ends_by_its_bound
+                a_delayed_job_wakes_at_its_time
+                a_group_that_opens_wakes_a_worker
+            ]
+        }
+    };
+}
+
+/// All suites with the names of their cases.
+#[must_use]
+pub fn inventory() -> &'static [(&'static str, &'static [&'static str])] {
+    __each_suite! { [__names] () }
+}
