@@ -1,18 +1,18 @@
 //! Tables that are read by key alone.
 use std::{
     borrow::Borrow,
-    collections::{HashMap, hash_map::DefaultHasher},
+    collections::{HashMap, hash_map::DefaultHasher}, // order is not observed
     fmt,
     hash::{BuildHasherDefault, Hash},
 };
 
 /// A hash table that cannot be walked through, so that its order cannot be observed. Its hash has a fixed key: the
 /// same run allocates the same way.
-pub(crate) struct Keyed<K, V>(HashMap<K, V, BuildHasherDefault<DefaultHasher>>);
+pub(crate) struct Keyed<K, V>(HashMap<K, V, BuildHasherDefault<DefaultHasher>>); // order is not observed
 
 impl<K, V> Default for Keyed<K, V> {
     fn default() -> Self {
-        Self(HashMap::default())
+        Self(HashMap::default()) // order is not observed
     }
 }
 
