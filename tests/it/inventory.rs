@@ -12,7 +12,9 @@ fn every_adapter_runs_every_suite() {
         if name.starts_with("adapter-") {
             let tests = fs::read_to_string(path.join("tests/it/main.rs")).unwrap_or_default();
             assert!(
-                tests.lines().any(|line| line.starts_with("foldwright_conformance::suites!(")),
+                tests
+                    .lines()
+                    .any(|line| line.starts_with("foldwright_conformance::suites!(")),
                 "{name} runs no conformance suite: add `foldwright_conformance::suites!` to its tests/it/main.rs"
             );
             adapters.push(name);

@@ -1,6 +1,9 @@
 //! The compositions that benches and whole-system tests run.
 use foldwright::{
-    Subscriber, domain::Recorded, memory::Memory, ports::{Ports, QueueSettings, SystemClock},
+    Subscriber,
+    domain::Recorded,
+    memory::Memory,
+    ports::{Ports, QueueSettings, SystemClock},
     prelude::EffectError,
     sqlite::{Sqlite, SqliteSettings, Synchronous},
 };
@@ -37,15 +40,24 @@ impl Composition {
         let synchronous = match self {
             Self::Memory => {
                 let memory = Memory::new(Arc::new(SystemClock), QueueSettings::default());
-                return Ok(Opened { ports: memory.ports(), file: None });
+                return Ok(Opened {
+                    ports: memory.ports(),
+                    file: None,
+                });
             }
             Self::Sqlite => Synchronous::Full,
             Self::SqliteNormal => Synchronous::Normal,
         };
         let dir = tempfile::tempdir()?;
-        let settings = SqliteSettings { synchronous, ..SqliteSettings::default() };
+        let settings = SqliteSettings {
+            synchronous,
+            ..SqliteSettings::default()
+        };
         let sqlite = Sqlite::open(dir.path().join("bench.db"), settings)?;
-        Ok(Opened { ports: sqlite.ports(), file: Some((sqlite, dir)) })
+        Ok(Opened {
+            ports: sqlite.ports(),
+            file: Some((sqlite, dir)),
+        })
     }
 }
 

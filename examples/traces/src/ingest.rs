@@ -5,12 +5,7 @@ use crate::{
     store::OpenError,
     trace_summary::TraceSummary,
 };
-use foldwright::{
-    Backlog, Kernel, SendError,
-    domain::SecurityError,
-    ports::Limits,
-    prelude::*,
-};
+use foldwright::{Backlog, Kernel, SendError, domain::SecurityError, ports::Limits, prelude::*};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::{path::PathBuf, time::Duration};
 use tokio::sync::mpsc;
@@ -126,14 +121,23 @@ pub async fn ingest(kernel: &Kernel, input: Input) -> Result<Ingested, IngestErr
         kernel.send_all(std::mem::take(&mut batch)).await?;
         progress.sent(spans, &kernel.backlog().await?);
     }
-    reading.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))?;
+    reading
+        .await
+        .unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))?;
     let backlog = kernel.caught_up(|backlog| progress.sent(spans, backlog)).await?;
     let elapsed = started.elapsed();
     progress.end();
     if backlog.stuck() > 0 {
-        return Err(IngestError::Stuck { jobs: backlog.stuck() });
+        return Err(IngestError::Stuck {
+            jobs: backlog.stuck(),
+        });
     }
-    Ok(Ingested { spans, requests, elapsed, tenants: totals(kernel).await? })
+    Ok(Ingested {
+        spans,
+        requests,
+        elapsed,
+        tenants: totals(kernel).await?,
+    })
 }
 
 async fn drain(kernel: &Kernel, progress: &Progress) -> Result<(), IngestError> {
@@ -181,10 +185,18 @@ async fn totals(kernel: &Kernel) -> Result<Vec<TenantTotals>, IngestError> {
     let reader = kernel.reader();
     let mut all = Vec::new();
     for tenant in reader.tenants().await? {
-        let mut totals = TenantTotals { tenant, spans: 0, traces: 0, errors: 0, tokens: 0 };
+        let mut totals = TenantTotals {
+            tenant,
+            spans: 0,
+            traces: 0,
+            errors: 0,
+            tokens: 0,
+        };
         let mut from = None;
         loop {
-            let page = reader.states::<TraceSummary>(&totals.tenant, from, Limits::items(1_000)).await?;
+            let page = reader
+                .states::<TraceSummary>(&totals.tenant, from, Limits::items(1_000))
+                .await?;
             for row in page.items {
                 totals.traces += 1;
                 totals.spans += row.state.span_ids.len() as u64;
@@ -219,7 +231,8 @@ impl Progress {
     }
 
     fn sent(&self, spans: u64, backlog: &Backlog) {
-        self.0.set_message(format!("{spans} spans sent, {} jobs to do", backlog.open()));
+        self.0
+            .set_message(format!("{spans} spans sent, {} jobs to do", backlog.open()));
     }
 
     fn end(&self) {

@@ -3,7 +3,7 @@ use clap::{Args, Parser, Subcommand};
 use foldwright::prelude::TenantId;
 use foldwright_traces::{
     ingest::{Ingested, Input, Tenants, ingest},
-    show::{Query, show},
+    show::{Query, ShowError, show},
     store::Store,
 };
 use std::{
@@ -69,7 +69,10 @@ fn tenant(name: &str) -> Result<TenantId, foldwright::domain::SecurityError> {
 #[tokio::main]
 async fn main() -> ExitCode {
     let filter = EnvFilter::try_from_env("FOLDWRIGHT_LOG").unwrap_or_else(|_| EnvFilter::new("warn"));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).init();
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(io::stderr)
+        .init();
     let done = match Cli::parse().command {
         Command::Ingest(args) => run_ingest(args).await,
         Command::Show(args) => run_show(args).await,
@@ -87,7 +90,14 @@ async fn run_ingest(args: IngestArgs) -> Result<(), Box<dyn Error + Send + Sync>
     let tenants = args.requests.map_or(Tenants::One(args.tenant), Tenants::File);
     let store = Store::open(&args.store)?;
     let kernel = store.start().await?;
-    let ingested = ingest(&kernel, Input { file: args.file, tenants }).await;
+    let ingested = ingest(
+        &kernel,
+        Input {
+            file: args.file,
+            tenants,
+        },
+    )
+    .await;
     kernel.close().await;
     store.close().await?;
     print(&ingested?)?;
@@ -97,18 +107,28 @@ async fn run_ingest(args: IngestArgs) -> Result<(), Box<dyn Error + Send + Sync>
 async fn run_show(args: ShowArgs) -> Result<(), Box<dyn Error + Send + Sync>> {
     let store = Store::open_existing(&args.store)?;
     let mut out = BufWriter::new(io::stdout());
-    let query = Query { tenant: args.tenant, trace: args.trace, json: args.json };
+    let query = Query {
+        tenant: args.tenant,
+        trace: args.trace,
+        json: args.json,
+    };
     let shown = show(&store.reader(), &query, &mut out).await;
     store.close().await?;
-    match shown.map_err(Into::into).and_then(|()| Ok(out.flush()?)) {
-        Err(error) if is_broken_pipe(&error) => Ok(()),
-        done => done,
+    let written = shown.and_then(|()| Ok(out.flush()?));
+    match written {
+        // Whoever reads the output may stop early, as `head` does.
+        Err(ShowError::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        written => Ok(written?),
     }
 }
 
 fn print(ingested: &Ingested) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    writeln!(out, "{:<16} {:>9} {:>8} {:>7} {:>11}", "TENANT", "SPANS", "TRACES", "ERRORS", "TOKENS")?;
+    writeln!(
+        out,
+        "{:<16} {:>9} {:>8} {:>7} {:>11}",
+        "TENANT", "SPANS", "TRACES", "ERRORS", "TOKENS"
+    )?;
     for totals in &ingested.tenants {
         writeln!(
             out,
@@ -123,18 +143,6 @@ fn print(ingested: &Ingested) -> io::Result<()> {
         "{} spans of {} requests in {seconds:.2} s: {rate:.0} spans/s",
         ingested.spans, ingested.requests
     )
-}
-
-/// Whoever reads the output may stop early, as `head` does.
-fn is_broken_pipe(error: &Box<dyn Error + Send + Sync>) -> bool {
-    let mut cause: Option<&(dyn Error + 'static)> = Some(&**error);
-    while let Some(one) = cause {
-        if one.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe) {
-            return true;
-        }
-        cause = one.source();
-    }
-    false
 }
 
 /// The whole chain of causes, on one line.

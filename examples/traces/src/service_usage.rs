@@ -58,9 +58,10 @@ impl KeyedFold for ServiceUsage {
 
     fn key(event: &Recorded<TraceEvent>) -> ServiceDay {
         match &event.data {
-            TraceEvent::SpanRecorded(span) => {
-                ServiceDay { service: span.service.clone(), day: event.meta.occurred_at.0.div_euclid(DAY_MS) }
-            }
+            TraceEvent::SpanRecorded(span) => ServiceDay {
+                service: span.service.clone(),
+                day: event.meta.occurred_at.0.div_euclid(DAY_MS),
+            },
         }
     }
 

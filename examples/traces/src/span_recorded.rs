@@ -52,9 +52,17 @@ pub(crate) struct GenAi<'a> {
 
 impl<'a> GenAi<'a> {
     pub(crate) fn of(span: &'a Span) -> Self {
-        let tokens = |name| span.attributes.get(name).and_then(serde_json::Value::as_u64).unwrap_or(0);
+        let tokens = |name| {
+            span.attributes
+                .get(name)
+                .and_then(serde_json::Value::as_u64)
+                .unwrap_or(0)
+        };
         Self {
-            operation: span.attributes.get("gen_ai.operation.name").and_then(serde_json::Value::as_str),
+            operation: span
+                .attributes
+                .get("gen_ai.operation.name")
+                .and_then(serde_json::Value::as_str),
             input_tokens: tokens("gen_ai.usage.input_tokens"),
             output_tokens: tokens("gen_ai.usage.output_tokens"),
         }

@@ -1,5 +1,8 @@
 //! The composition root: the one place that knows an adapter.
-use crate::{pipeline::pipeline, trace_settled::{SettledTraces, TraceSettled}};
+use crate::{
+    pipeline::pipeline,
+    trace_settled::{SettledTraces, TraceSettled},
+};
 use foldwright::{
     Kernel, Reader, Role, WorkerSettings,
     sqlite::{Sqlite, SqliteSettings},
@@ -34,13 +37,17 @@ pub enum OpenError {
 impl Store {
     /// Opens the store at `path`, and makes it if it is not there.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
-        Ok(Self { sqlite: Sqlite::open(path, SqliteSettings::default())? })
+        Ok(Self {
+            sqlite: Sqlite::open(path, SqliteSettings::default())?,
+        })
     }
 
     /// Opens a store that must be there.
     pub fn open_existing(path: &Path) -> Result<Self, OpenError> {
         if !path.is_file() {
-            return Err(OpenError::Missing { path: path.display().to_string() });
+            return Err(OpenError::Missing {
+                path: path.display().to_string(),
+            });
         }
         Self::open(path)
     }
@@ -50,7 +57,10 @@ impl Store {
         let settled = SettledTraces::open(self.sqlite.clone()).await?;
         let kernel = Kernel::builder(self.sqlite.ports(), Role::All)
             .pipeline(pipeline(TraceSettled::new(settled))?)
-            .worker(WorkerSettings { lease: LEASE, ..WorkerSettings::default() })
+            .worker(WorkerSettings {
+                lease: LEASE,
+                ..WorkerSettings::default()
+            })
             .start()?;
         Ok(kernel)
     }

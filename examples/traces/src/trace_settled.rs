@@ -1,8 +1,5 @@
 //! Noting that a trace has settled, in a table of this service's own.
-use crate::{
-    span_recorded::TraceEvent,
-    trace_summary::Summary,
-};
+use crate::{span_recorded::TraceEvent, trace_summary::Summary};
 use foldwright::{
     prelude::*,
     sqlite::{Sqlite, rusqlite},
@@ -32,8 +29,15 @@ impl SettledTraces {
     }
 
     /// Notes a trace. A run that comes late, with fewer spans, changes nothing.
-    async fn note(&self, trace: &Recorded<TraceEvent>, summary: &Summary) -> Result<(), foldwright::ports::Error> {
-        let (tenant, trace_id) = (trace.meta.stream.tenant.to_string(), trace.meta.stream.id.to_string());
+    async fn note(
+        &self,
+        trace: &Recorded<TraceEvent>,
+        summary: &Summary,
+    ) -> Result<(), foldwright::ports::Error> {
+        let (tenant, trace_id) = (
+            trace.meta.stream.tenant.to_string(),
+            trace.meta.stream.id.to_string(),
+        );
         let (spans, errors) = (summary.span_ids.len() as i64, summary.errors as i64);
         self.0
             .write(move |tx| {
@@ -81,6 +85,9 @@ impl Subscriber for TraceSettled {
     const NAME: &'static str = "trace_settled";
 
     async fn run(&self, event: &Recorded<TraceEvent>, summary: &Summary) -> Result<(), EffectError> {
-        self.table.note(event, summary).await.map_err(|error| EffectError::retry(error.to_string()))
+        self.table
+            .note(event, summary)
+            .await
+            .map_err(|error| EffectError::retry(error.to_string()))
     }
 }

@@ -71,7 +71,10 @@ impl Fold for TraceSummary {
                 summary.errors += u64::from(span.is_error());
                 summary.services.insert(span.service.clone());
                 if span.is_root() {
-                    let root = Root { span_id: span.span_id.clone(), name: span.name.clone() };
+                    let root = Root {
+                        span_id: span.span_id.clone(),
+                        name: span.name.clone(),
+                    };
                     summary.root = Some(summary.root.map_or(root.clone(), |known| known.min(root)));
                 }
                 summary.start_ns = summary.start_ns.min(span.start_ns);

@@ -27,7 +27,11 @@ async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     let wanted = |c: &Composition| cli.scenario.as_deref().is_none_or(|name| name == c.name());
     let chosen: Vec<_> = Composition::ALL.into_iter().filter(wanted).collect();
     if chosen.is_empty() {
-        return Err(format!("no such scenario, there are {:?}", Composition::ALL.map(Composition::name)).into());
+        return Err(format!(
+            "no such scenario, there are {:?}",
+            Composition::ALL.map(Composition::name)
+        )
+        .into());
     }
     let mut rates = vec![Vec::new(); chosen.len()];
     // Rounds alternate between the compositions, so that a noisy minute hits all of them.
@@ -40,8 +44,14 @@ async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
         Report::new("ingest", composition.name())
             .figure("rounds_count", cli.rounds)
             .figure("median_spans_per_second", median(rates.clone()).round())
-            .figure("slowest_spans_per_second", rates.iter().copied().fold(f64::INFINITY, f64::min).round())
-            .figure("fastest_spans_per_second", rates.iter().copied().fold(0.0, f64::max).round())
+            .figure(
+                "slowest_spans_per_second",
+                rates.iter().copied().fold(f64::INFINITY, f64::min).round(),
+            )
+            .figure(
+                "fastest_spans_per_second",
+                rates.iter().copied().fold(0.0, f64::max).round(),
+            )
             .print();
     }
     Ok(())
@@ -49,7 +59,9 @@ async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
 
 async fn round(composition: Composition) -> Result<f64, Box<dyn Error + Send + Sync>> {
     let stores = composition.open()?;
-    let kernel = Kernel::builder(stores.ports.clone(), Role::All).pipeline(pipeline(Ignore)?).start()?;
+    let kernel = Kernel::builder(stores.ports.clone(), Role::All)
+        .pipeline(pipeline(Ignore)?)
+        .start()?;
     let input = Input {
         file: corpus_file("traces.otlp.jsonl.gz"),
         tenants: Tenants::File(corpus_file("requests.jsonl")),

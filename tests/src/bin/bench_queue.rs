@@ -6,8 +6,8 @@ use clap::Parser;
 use foldwright::{
     domain::{EventId, Millis, Position, TenantId},
     ports::{
-        Body, Capabilities, Capability, Clock, GroupId, GroupQueue, JobId, NewJob, Nonce, Outcome, Route, Settlement,
-        SystemClock, Want, WorkerId,
+        Body, Capabilities, Capability, Clock, GroupId, GroupQueue, JobId, NewJob, Nonce, Outcome, Route,
+        Settlement, SystemClock, Want, WorkerId,
     },
 };
 use foldwright_tests::{Composition, Report};
@@ -30,10 +30,30 @@ struct Scenario {
 }
 
 const SCENARIOS: [Scenario; 4] = [
-    Scenario { name: "a", jobs: 20_000, groups: 2_000, payload_bytes: 64 },
-    Scenario { name: "b", jobs: 20_000, groups: 20, payload_bytes: 64 },
-    Scenario { name: "c", jobs: 5_000, groups: 1, payload_bytes: 64 },
-    Scenario { name: "d", jobs: 5_000, groups: 500, payload_bytes: 32 << 10 },
+    Scenario {
+        name: "a",
+        jobs: 20_000,
+        groups: 2_000,
+        payload_bytes: 64,
+    },
+    Scenario {
+        name: "b",
+        jobs: 20_000,
+        groups: 20,
+        payload_bytes: 64,
+    },
+    Scenario {
+        name: "c",
+        jobs: 5_000,
+        groups: 1,
+        payload_bytes: 64,
+    },
+    Scenario {
+        name: "d",
+        jobs: 5_000,
+        groups: 500,
+        payload_bytes: 32 << 10,
+    },
 ];
 
 /// How many jobs one call stages.
@@ -61,7 +81,9 @@ async fn run(scenario: &Scenario, composition: Composition) -> Result<(), Box<dy
     let route = Route::parse("bench/command/work")?;
     let mut nonces = (0..).map(Nonce);
     let mut nonce = move || nonces.next().unwrap_or(Nonce(0));
-    let jobs: Vec<_> = (0..scenario.jobs).map(|n| job(scenario, n, &route)).collect::<Result<_, _>>()?;
+    let jobs: Vec<_> = (0..scenario.jobs)
+        .map(|n| job(scenario, n, &route))
+        .collect::<Result<_, _>>()?;
     let started = Instant::now();
     for some in jobs.chunks(STAGED_AT_ONCE) {
         queue.stage(nonce(), some.to_vec()).await?;
@@ -74,8 +96,14 @@ async fn run(scenario: &Scenario, composition: Composition) -> Result<(), Box<dy
         .figure("jobs_count", scenario.jobs)
         .figure("groups_count", scenario.groups)
         .figure("payload_bytes", scenario.payload_bytes)
-        .figure("stage_jobs_per_second", (scenario.jobs as f64 / staged.as_secs_f64()).round())
-        .figure("total_jobs_per_second", (scenario.jobs as f64 / total.as_secs_f64()).round())
+        .figure(
+            "stage_jobs_per_second",
+            (scenario.jobs as f64 / staged.as_secs_f64()).round(),
+        )
+        .figure(
+            "total_jobs_per_second",
+            (scenario.jobs as f64 / total.as_secs_f64()).round(),
+        )
         .figure("settle_calls_count", calls)
         .print();
     Ok(())
@@ -111,9 +139,16 @@ async fn drain(
             .collect();
         done += leases.iter().map(|lease| lease.jobs.len()).sum::<usize>();
         calls += 1;
-        leases = queue.settle(nonce(), worker, settlements, Some(&want)).await?.next;
+        leases = queue
+            .settle(nonce(), worker, settlements, Some(&want))
+            .await?
+            .next;
     }
-    if done == jobs { Ok(calls) } else { Err(format!("{done} of {jobs} jobs were handed out").into()) }
+    if done == jobs {
+        Ok(calls)
+    } else {
+        Err(format!("{done} of {jobs} jobs were handed out").into())
+    }
 }
 
 fn job(scenario: &Scenario, n: usize, route: &Route) -> Result<NewJob, Box<dyn Error + Send + Sync>> {
@@ -127,7 +162,10 @@ fn job(scenario: &Scenario, n: usize, route: &Route) -> Result<NewJob, Box<dyn E
         id: JobId::of_event(id, route),
         route: route.clone(),
         group,
-        position: Some(Position { occurred_at: now(), id }),
+        position: Some(Position {
+            occurred_at: now(),
+            id,
+        }),
         delay: Duration::ZERO,
         replace: false,
         dedup: None,

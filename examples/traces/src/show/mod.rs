@@ -72,7 +72,11 @@ async fn all(
             let page = reader.states::<TraceSummary>(tenant, from, PAGE).await?;
             for row in page.items {
                 let line = SummaryLine::new(tenant, &row.key.key, row.state);
-                if json { json::line(out, &line)? } else { table::row(out, &line)? }
+                if json {
+                    json::line(out, &line)?
+                } else {
+                    table::row(out, &line)?
+                }
             }
             from = page.next;
             if from.is_none() {
@@ -96,7 +100,9 @@ async fn one(
     let mut found = false;
     for tenant in tenants {
         let key = Key::new(tenant.clone(), id.clone());
-        let Some(row) = reader.state::<TraceSummary, _>(&key).await? else { continue };
+        let Some(row) = reader.state::<TraceSummary, _>(&key).await? else {
+            continue;
+        };
         found = true;
         let line = SummaryLine::new(tenant, trace, row.state);
         if json {

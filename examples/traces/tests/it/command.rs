@@ -14,7 +14,9 @@ pub(crate) struct Traces {
 
 impl Traces {
     pub(crate) fn new() -> Self {
-        Self { dir: tempfile::tempdir().unwrap() }
+        Self {
+            dir: tempfile::tempdir().unwrap(),
+        }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -28,19 +30,31 @@ impl Traces {
 
     fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_traces"));
-        command.args(args).args(["--store", self.path("traces.db").to_str().unwrap()]);
+        command
+            .args(args)
+            .args(["--store", self.path("traces.db").to_str().unwrap()]);
         command
     }
 
     /// Ingests and succeeds; answers what it printed.
     pub(crate) fn ingest(&self, file: &Path, requests: &Path) -> String {
-        let args = ["ingest", file.to_str().unwrap(), "--requests", requests.to_str().unwrap()];
+        let args = [
+            "ingest",
+            file.to_str().unwrap(),
+            "--requests",
+            requests.to_str().unwrap(),
+        ];
         printed(&self.run(&args))
     }
 
     /// Ingests and is killed with SIGKILL as soon as its store has grown by so many bytes, or at its end.
     pub(crate) fn ingest_and_kill(&self, file: &Path, requests: &Path, bytes: u64) {
-        let args = ["ingest", file.to_str().unwrap(), "--requests", requests.to_str().unwrap()];
+        let args = [
+            "ingest",
+            file.to_str().unwrap(),
+            "--requests",
+            requests.to_str().unwrap(),
+        ];
         let size = || {
             ["traces.db", "traces.db-wal"]
                 .iter()
@@ -48,7 +62,12 @@ impl Traces {
                 .sum::<u64>()
         };
         let before = size();
-        let mut child = self.command(&args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let mut child = self
+            .command(&args)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
         while size() < before + bytes && child.try_wait().unwrap().is_none() {
             std::thread::yield_now();
         }
@@ -70,7 +89,9 @@ pub(crate) fn printed(output: &Output) -> String {
 
 /// A file of the corpus.
 pub(crate) fn corpus(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/otlp").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../tests/data/otlp")
+        .join(name)
 }
 
 /// The right answers.
@@ -84,6 +105,8 @@ pub(crate) fn unzipped_lines(path: &Path) -> Vec<String> {
 
 fn unzip(path: &Path) -> String {
     let mut text = String::new();
-    GzDecoder::new(fs::File::open(path).unwrap()).read_to_string(&mut text).unwrap();
+    GzDecoder::new(fs::File::open(path).unwrap())
+        .read_to_string(&mut text)
+        .unwrap();
     text
 }

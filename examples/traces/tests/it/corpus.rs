@@ -26,19 +26,28 @@ fn summaries_are_exact_from_protobuf() {
         serde_json::from_slice(&fs::read(corpus("expected.json")).unwrap()).unwrap();
     for (tenant, spans) in expected["spans_by_tenant"].as_object().unwrap() {
         let traces_of = &expected["traces_by_tenant"][tenant];
-        let row = said.lines().find(|line| line.starts_with(tenant.as_str())).unwrap();
+        let row = said
+            .lines()
+            .find(|line| line.starts_with(tenant.as_str()))
+            .unwrap();
         let columns: Vec<_> = row.split_whitespace().collect();
         assert_eq!(columns[1..3], [spans.to_string(), traces_of.to_string()], "{row}");
     }
     let arrivals = expected["span_arrivals"].to_string();
-    assert!(said.contains(&format!("{arrivals} spans of 353 requests")), "{said}");
+    assert!(
+        said.contains(&format!("{arrivals} spans of 353 requests")),
+        "{said}"
+    );
 }
 
 /// G3, L-16: the order of requests does not matter.
 #[test]
 fn summaries_are_exact_from_shuffled_requests() {
     let traces = Traces::new();
-    let (requests, tenants) = (traces.path("shuffled.jsonl"), traces.path("shuffled.requests.jsonl"));
+    let (requests, tenants) = (
+        traces.path("shuffled.jsonl"),
+        traces.path("shuffled.requests.jsonl"),
+    );
     shuffle(&requests, &tenants);
     traces.ingest(&requests, &tenants);
     assert_eq!(traces.show_json(), expected_summaries());
@@ -59,7 +68,10 @@ fn summaries_are_exact_after_kills() {
 #[test]
 fn summaries_are_exact_from_two_processes_at_once() {
     let traces = Traces::new();
-    let (requests, tenants) = (traces.path("shuffled.jsonl"), traces.path("shuffled.requests.jsonl"));
+    let (requests, tenants) = (
+        traces.path("shuffled.jsonl"),
+        traces.path("shuffled.requests.jsonl"),
+    );
     shuffle(&requests, &tenants);
     std::thread::scope(|scope| {
         let shuffled = scope.spawn(|| traces.ingest(&requests, &tenants));
@@ -76,10 +88,15 @@ fn shuffle(requests: &Path, tenants: &Path) {
     let mut pairs: Vec<_> = lines.into_iter().zip(owners.lines()).collect();
     let mut random = 1_u64;
     for at in (1..pairs.len()).rev() {
-        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        random = random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         pairs.swap(at, (random >> 33) as usize % (at + 1));
     }
-    let (mut out, mut owners) = (fs::File::create(requests).unwrap(), fs::File::create(tenants).unwrap());
+    let (mut out, mut owners) = (
+        fs::File::create(requests).unwrap(),
+        fs::File::create(tenants).unwrap(),
+    );
     for (line, owner) in pairs {
         writeln!(out, "{line}").unwrap();
         writeln!(owners, "{owner}").unwrap();

@@ -13,7 +13,10 @@ fn sample(name: &str) -> std::path::PathBuf {
 }
 
 async fn traces_of(reader: &Reader, tenant: &TenantId) -> u64 {
-    let page = reader.states::<TraceSummary>(tenant, None, Limits::items(10_000)).await.unwrap();
+    let page = reader
+        .states::<TraceSummary>(tenant, None, Limits::items(10_000))
+        .await
+        .unwrap();
     assert!(page.next.is_none());
     page.items.len() as u64
 }
@@ -25,7 +28,10 @@ async fn every_trace_settles() {
     let store = Store::open(&dir.path().join("traces.db")).unwrap();
     let kernel = store.start().await.unwrap();
     let tenants = Tenants::File(sample("sample.requests.jsonl"));
-    let input = Input { file: sample("sample.otlp.jsonl.gz"), tenants };
+    let input = Input {
+        file: sample("sample.otlp.jsonl.gz"),
+        tenants,
+    };
     let ingested = ingest(&kernel, input).await.unwrap();
     loop {
         let subscribers = kernel.backlog().await.unwrap().subscribers;
@@ -38,7 +44,10 @@ async fn every_trace_settles() {
     let settled = SettledTraces::open(store.sqlite().clone()).await.unwrap();
     for totals in &ingested.tenants {
         let expected = traces_of(&kernel.reader(), &totals.tenant).await;
-        assert_eq!(settled.count(&totals.tenant).await.unwrap(), (expected, totals.spans));
+        assert_eq!(
+            settled.count(&totals.tenant).await.unwrap(),
+            (expected, totals.spans)
+        );
     }
     kernel.close().await;
     store.close().await.unwrap();

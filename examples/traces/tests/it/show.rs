@@ -3,11 +3,20 @@ use crate::command::{Traces, printed};
 use std::{path::Path, process::Output};
 
 fn sample(name: &str) -> String {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name).to_str().unwrap().to_owned()
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("data")
+        .join(name)
+        .to_str()
+        .unwrap()
+        .to_owned()
 }
 
 fn failed(output: &Output) -> String {
-    assert!(!output.status.success(), "it succeeded: {}", String::from_utf8_lossy(&output.stdout));
+    assert!(
+        !output.status.success(),
+        "it succeeded: {}",
+        String::from_utf8_lossy(&output.stdout)
+    );
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
@@ -26,7 +35,10 @@ fn a_tenant_sees_its_own_traces() {
     let mut by_tenant = String::new();
     for tenant in ["tenant-a", "tenant-b", "tenant-c", "tenant-d"] {
         let own = printed(&traces.run(&["show", "--json", "--tenant", tenant]));
-        assert!(own.lines().all(|line| line.contains(&format!("\"tenant\":\"{tenant}\""))));
+        assert!(
+            own.lines()
+                .all(|line| line.contains(&format!("\"tenant\":\"{tenant}\"")))
+        );
         by_tenant.push_str(&own);
     }
     assert_eq!(by_tenant, all);
@@ -49,10 +61,16 @@ fn one_trace_is_a_tree() {
     let spans = widest["span_count"].as_u64().unwrap() as usize;
     assert_eq!(tree.lines().count(), spans + 1, "{tree}");
     if let Some(root) = widest["root_name"].as_str() {
-        assert!(tree.lines().any(|line| line.contains(&format!(" · {root}"))), "{tree}");
+        assert!(
+            tree.lines().any(|line| line.contains(&format!(" · {root}"))),
+            "{tree}"
+        );
     }
     let json = printed(&traces.run(&["show", "--json", "--trace", id]));
-    assert_eq!(serde_json::from_str::<serde_json::Value>(json.trim()).unwrap(), widest);
+    assert_eq!(
+        serde_json::from_str::<serde_json::Value>(json.trim()).unwrap(),
+        widest
+    );
 }
 
 /// K-18: what is not there is said to be not there.
@@ -88,7 +106,11 @@ fn one_tenant_takes_all() {
         let traces = Traces::new();
         let file = sample("sample.otlp.jsonl.gz");
         let said = printed(&traces.run(&[&["ingest", file.as_str()], args].concat()));
-        assert_eq!(said.lines().filter(|line| line.starts_with(tenant)).count(), 1, "{said}");
+        assert_eq!(
+            said.lines().filter(|line| line.starts_with(tenant)).count(),
+            1,
+            "{said}"
+        );
         assert_eq!(said.lines().count(), 3, "{said}");
     }
 }
