@@ -1,0 +1,157 @@
+//! A group's place in line.
+use super::{
+    group::{Group, Head, Turn},
+    groups::Entry,
+    work::Work,
+};
+use crate::{error::Outcome, writer::Write};
+use rusqlite::{Connection, OptionalExtension, Row};
+
+/// Groups whose places are worked out again at one time.
+const STEP: i64 = 256;
+
+/// A job as it counts for its group's place.
+#[derive(Clone, Copy)]
+pub(super) struct Standing {
+    pub(super) seq: i64,
+    pub(super) score: i64,
+    pub(super) due: i64,
+    pub(super) route: i64,
+    pub(super) format: u8,
+}
+
+impl Standing {
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            seq: row.get(0)?,
+            score: row.get(1)?,
+            due: row.get(2)?,
+            route: row.get(3)?,
+            format: row.get(4)?,
+        })
+    }
+
+    fn head(self, write: &mut Write<'_>, group: &Group) -> Outcome<Head> {
+        let need = group.more.need.unwrap_or(0);
+        Ok(Head {
+            seq: self.seq,
+            score: self.score,
+            due: self.due,
+            slot: write.slots.number(write.db, self.route, self.format, need)?,
+        })
+    }
+}
+
+/// Puts a group into line after a job has joined it; without reading anything where that is plain.
+pub(super) fn join(write: &mut Write<'_>, entry: &mut Entry, job: Standing) -> Outcome<()> {
+    let now = write.now.0;
+    let group = &entry.group;
+    if entry.is_misplaced() || group.lease.is_some() || group.more.blocked.is_some() {
+        return Ok(());
+    }
+    if group.counts.total() == 1 && group.more.closed_until.is_none() {
+        let head = job.head(write, group)?;
+        entry.touch().turn = Turn {
+            head: Some(head),
+            recheck: None,
+        };
+        return Ok(());
+    }
+    let plain = group.turn.recheck.is_none_or(|at| at > now) && job.due <= now;
+    match group.turn.head {
+        Some(head) if plain && head.due <= now => {
+            if job.score < head.score {
+                let head = job.head(write, group)?;
+                entry.touch().turn.head = Some(head);
+            }
+        }
+        _ => {
+            entry.misplace();
+        }
+    }
+    Ok(())
+}
+
+/// Works out a group's place from its jobs.
+pub(super) fn place(write: &mut Write<'_>, group: &mut Group) -> Outcome<Turn> {
+    let now = write.now.0;
+    if group.lease.is_some() || group.more.blocked.is_some() {
+        return Ok(Turn::default());
+    }
+    match group.more.closed_until {
+        Some(until) if until > now => {
+            return Ok(Turn {
+                head: None,
+                recheck: Some(until),
+            });
+        }
+        _ => group.more.closed_until = None,
+    }
+    let first = first_due(write.db, group.gid, now)?;
+    let (first, seen) = match first {
+        Some(first) => (Some(first), now),
+        None => {
+            let soonest = soonest(write.db, group.gid, now)?;
+            (soonest, soonest.map_or(now, |job| job.due))
+        }
+    };
+    let Some(first) = first else {
+        return Ok(Turn::default());
+    };
+    let recheck = if group.more.delayed && group.counts.total() > 1 {
+        soonest(write.db, group.gid, seen)?.map(|job| job.due)
+    } else {
+        None
+    };
+    Ok(Turn {
+        head: Some(first.head(write, group)?),
+        recheck,
+    })
+}
+
+/// Looks again at the groups whose wait is over, or in which a delayed job has come due.
+pub(super) fn advance(work: &mut Work<'_, '_>) -> Outcome<()> {
+    loop {
+        let mut due = Vec::new();
+        {
+            let mut select = work
+                .write
+                .db
+                .prepare_cached("SELECT gid FROM fw_groups WHERE recheck <= ?1 ORDER BY recheck LIMIT ?2")?;
+            let mut rows = select.query((work.now(), STEP))?;
+            while let Some(row) = rows.next()? {
+                due.push(row.get(0)?);
+            }
+        }
+        if due.is_empty() {
+            return Ok(());
+        }
+        for gid in due {
+            if let Some(entry) = work.groups.load(work.write.db, gid)? {
+                entry.misplace();
+            }
+        }
+        work.groups.save(work.write)?;
+    }
+}
+
+fn first_due(db: &Connection, gid: i64, now: i64) -> Outcome<Option<Standing>> {
+    Ok(db
+        .prepare_cached(
+            "SELECT seq, score, due, route, format FROM fw_jobs WHERE gid = ?1 AND due <= ?2
+             ORDER BY score, seq LIMIT 1",
+        )?
+        .query_row((gid, now), Standing::read)
+        .optional()?)
+}
+
+/// The job that comes due next after `after`; of several the first in line.
+fn soonest(db: &Connection, gid: i64, after: i64) -> Outcome<Option<Standing>> {
+    Ok(db
+        .prepare_cached(
+            "SELECT seq, score, due, route, format FROM fw_jobs INDEXED BY fw_jobs_delayed
+             WHERE gid = ?1 AND due > ?2 AND due > staged_at ORDER BY due, score, seq LIMIT 1",
+        )?
+        .query_row((gid, after), Standing::read)
+        .optional()?)
+}

@@ -1,0 +1,49 @@
+//! The group queue.
+//!
+//! ```text
+//!  fw_slots ◄── slot ── fw_groups ◄── gid ── fw_jobs ◄── seq ── fw_dead, fw_holds
+//!  what a worker        a lease, a block     waiting, leased, blocked or dead
+//!  must know            or a place in line
+//! ```
+//!
+//! A group that may be handed out stands in the line of one slot, ordered by when its first due job came due; a claim
+//! reads the heads of the lines that its worker can serve. What changes with time alone (a wait ends, a delayed job
+//! comes due ahead of others) is noted as an instant at which the group's place is worked out again.
+mod admin;
+mod answers;
+mod claim;
+mod counters;
+mod dead;
+mod dedup;
+mod grants;
+mod group;
+mod groups;
+mod holds;
+mod jobs;
+mod line;
+mod nonces;
+mod operator;
+mod outcome;
+mod port;
+mod reap;
+mod settle;
+mod slots;
+mod stage;
+mod wait;
+mod work;
+
+pub(crate) use slots::Slots;
+
+use crate::store::Store;
+use std::sync::Arc;
+
+/// Both sides of the queue in one file.
+pub(crate) struct SqliteQueue {
+    store: Arc<Store>,
+}
+
+impl SqliteQueue {
+    pub(crate) fn new(store: Arc<Store>) -> Self {
+        Self { store }
+    }
+}

@@ -1,0 +1,124 @@
+//! The numbers of one SQLite file.
+use foldwright_ports::{Clock, Error, Kind, QueueSettings, SystemClock};
+use std::{fmt, sync::Arc, time::Duration};
+
+/// How a file is opened. Every field has a default that suits one machine; change single ones:
+///
+/// ```
+/// # use foldwright_adapter_sqlite::{SqliteSettings, Synchronous};
+/// let settings = SqliteSettings { synchronous: Synchronous::Normal, ..SqliteSettings::default() };
+/// ```
+#[derive(Clone)]
+pub struct SqliteSettings {
+    /// What the store goes by; default the machine's clock. Processes that share a file need the same time.
+    pub clock: Arc<dyn Clock>,
+    /// The numbers of the queue.
+    pub queue: QueueSettings,
+    /// When a commit reaches the disk; default [`Synchronous::Full`].
+    pub synchronous: Synchronous,
+    /// How long a write waits for another process that holds the file; default 5 s.
+    pub busy_timeout: Duration,
+    /// One commit holds at most this many operations; default 256.
+    pub batch_operations: usize,
+    /// One commit takes no further operation once they carry this many bytes; default 8 MiB.
+    pub batch_bytes: usize,
+    /// One commit takes no further operation once it has run this long; default 10 ms. Nothing ever waits for a batch
+    /// to fill.
+    pub batch_time: Duration,
+    /// How many operations may wait for the writer before callers wait for room; default 1,024.
+    pub waiting_operations: usize,
+    /// How many reads run at once, each on a thread of its own; default 2.
+    pub readers: usize,
+    /// Memory for pages of the writer and of each reader, in bytes; default 16 MiB.
+    pub cache_bytes: usize,
+    /// Pages (8 KiB) in the write-ahead file after which they are moved into the file itself; default 4,096.
+    pub checkpoint_pages: u32,
+    /// How often a waiting worker looks for what another process staged; default 50 ms.
+    pub watch_interval: Duration,
+}
+
+/// When a commit reaches the disk.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Synchronous {
+    /// Before it is answered: an answer survives the loss of power.
+    #[default]
+    Full,
+    /// Later: an answer survives the death of the process, not the loss of power. The file is never damaged.
+    Normal,
+}
+
+impl Default for SqliteSettings {
+    fn default() -> Self {
+        Self {
+            clock: Arc::new(SystemClock),
+            queue: QueueSettings::default(),
+            synchronous: Synchronous::Full,
+            busy_timeout: Duration::from_secs(5),
+            batch_operations: 256,
+            batch_bytes: 8 << 20,
+            batch_time: Duration::from_millis(10),
+            waiting_operations: 1_024,
+            readers: 2,
+            cache_bytes: 16 << 20,
+            checkpoint_pages: 4_096,
+            watch_interval: Duration::from_millis(50),
+        }
+    }
+}
+
+impl SqliteSettings {
+    /// Every fault at once.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        let mut faults = Vec::new();
+        for (name, value) in [
+            ("batch_operations", self.batch_operations),
+            ("batch_bytes", self.batch_bytes),
+            ("waiting_operations", self.waiting_operations),
+            ("readers", self.readers),
+            ("checkpoint_pages", self.checkpoint_pages as usize),
+            ("queue.ladder.attempts", self.queue.ladder.attempts as usize),
+        ] {
+            if value == 0 {
+                faults.push(format!("{name} is 0, the least is 1"));
+            }
+        }
+        if self.watch_interval.is_zero() {
+            faults.push("watch_interval is 0, the least is 1 ms".to_owned());
+        }
+        if faults.is_empty() {
+            return Ok(());
+        }
+        Err(Error::new(Kind::Invalid, "open", faults.join("; ")))
+    }
+}
+
+impl fmt::Debug for SqliteSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SqliteSettings")
+            .field("queue", &self.queue)
+            .field("synchronous", &self.synchronous)
+            .field("busy_timeout", &self.busy_timeout)
+            .field("readers", &self.readers)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// G12
+    #[test]
+    fn every_fault_is_named() {
+        let settings = SqliteSettings {
+            readers: 0,
+            batch_operations: 0,
+            watch_interval: Duration::ZERO,
+            ..SqliteSettings::default()
+        };
+        let text = settings.check().unwrap_err().to_string();
+        for name in ["readers", "batch_operations", "watch_interval"] {
+            assert!(text.contains(name), "{text}");
+        }
+    }
+}
