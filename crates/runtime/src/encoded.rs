@@ -1,4 +1,5 @@
 //! A bytes store as a typed table: the runtime serialises, adapters do not.
+use crate::catch::caught;
 use async_trait::async_trait;
 use bytes::Bytes;
 use foldwright_ports::{
@@ -20,9 +21,9 @@ impl<S: Serialize + DeserializeOwned + Send + Sync + 'static> StateTable<S> for 
     async fn store(&self, rows: Vec<FoldRow<S>>) -> Vec<Result<Stored>> {
         let (mut good, mut bad) = (Vec::with_capacity(rows.len()), Vec::new());
         for (at, row) in rows.into_iter().enumerate() {
-            match serde_json::to_vec(&row.state) {
-                Ok(json) => good.push(with_state(row, |_| Bytes::from(json))),
-                Err(source) => bad.push((at, unencodable(source))),
+            match encode_json(&row.state) {
+                Ok(json) => good.push(with_state(row, |_| json)),
+                Err(error) => bad.push((at, error)),
             }
         }
         merge(self.0.store(good).await, bad)
@@ -31,7 +32,7 @@ impl<S: Serialize + DeserializeOwned + Send + Sync + 'static> StateTable<S> for 
 
 /// What a store holds as JSON; `None` where it is not what this build's type says.
 pub(crate) fn decode_json<S: DeserializeOwned>(json: &[u8]) -> Option<S> {
-    serde_json::from_slice(json).ok()
+    caught(|| serde_json::from_slice(json)).ok()?.ok()
 }
 
 /// Records as JSON in an append store.
@@ -42,17 +43,20 @@ impl<R: Serialize + Send + Sync + 'static> RecordTable<R> for EncodedRecords {
     async fn append(&self, records: Vec<Record<R>>) -> Vec<Result<()>> {
         let (mut good, mut bad) = (Vec::with_capacity(records.len()), Vec::new());
         for (at, record) in records.into_iter().enumerate() {
-            match serde_json::to_vec(&record.record) {
-                Ok(json) => good.push(with_record(record, json.into())),
-                Err(source) => bad.push((at, unencodable(source))),
+            match encode_json(&record.record) {
+                Ok(json) => good.push(with_record(record, json)),
+                Err(error) => bad.push((at, error)),
             }
         }
         merge(self.0.append(good).await, bad)
     }
 }
 
-fn unencodable(source: serde_json::Error) -> Error {
-    Error::new(Kind::Invalid, "encode", "use types that JSON can express").caused_by(source)
+/// One row that does not encode, or panics at it, fails alone.
+fn encode_json<S: Serialize>(value: &S) -> Result<Bytes> {
+    let error = || Error::new(Kind::Invalid, "encode", "use types that JSON can express");
+    let json = caught(|| serde_json::to_vec(value)).map_err(|message| error().caused_by(message))?;
+    json.map(Bytes::from).map_err(|source| error().caused_by(source))
 }
 
 /// Puts the errors back to the places of the rows that were never handed to the store; `bad` is in order.

@@ -25,6 +25,8 @@ mod reader;
 mod router;
 mod subscriber;
 mod sweeper;
+#[cfg(test)]
+mod sweeper_test;
 mod wire;
 mod worker;
 

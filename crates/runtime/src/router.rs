@@ -23,15 +23,6 @@ pub(crate) struct Router {
     by_type: BTreeMap<Arc<str>, Vec<Reads>>,
 }
 
-/// Why the jobs of an event could not be made.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum RouteError {
-    #[error(transparent)]
-    Body(#[from] BodyError),
-    #[error("{route} has no key for event {event_type}: {source}")]
-    Key { route: Route, event_type: Arc<str>, source: KeyError },
-}
-
 impl Router {
     /// Brings events of these types to a projection.
     pub(crate) fn add(
@@ -47,21 +38,23 @@ impl Router {
     }
 
     /// One job for each event and projection that reads its type. The jobs of one event share one body.
+    ///
+    /// An event for which a projection has no key goes to it in a group of its own, where that projection alone fails
+    /// at it: the others, and the command, are not held up.
     pub(crate) async fn follow_ups(
         &self,
         events: &[RawEvent],
         ctx: &Context,
-    ) -> Result<Vec<NewJob>, RouteError> {
+    ) -> Result<Vec<NewJob>, BodyError> {
         let mut jobs = Vec::new();
         for event in events {
             let Some(readers) = self.by_type.get(&event.meta.event_type) else { continue };
             let body = ctx.bodies.write(&event.meta.stream.tenant, &encode_event(event)).await?;
             for (route, projection) in readers {
-                let group_key = projection.group_key(event).map_err(|source| RouteError::Key {
-                    route: route.clone(),
-                    event_type: event.meta.event_type.clone(),
-                    source,
-                })?;
+                let group_key = projection.group_key(event).unwrap_or_else(|error| {
+                    tracing::warn!(%route, event = %event.meta.id, %error, "a projection has no key for an event");
+                    format!("without key: {}", event.meta.id).into()
+                });
                 jobs.push(event_job(event, route, group_key, &body));
             }
         }

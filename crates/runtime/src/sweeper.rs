@@ -46,10 +46,17 @@ async fn tier(ports: &Ports, store: &Arc<dyn BlobStore>, cursor: &mut Option<Cur
     let blobs: Vec<_> = page.items.iter().map(|entry| entry.blob.clone()).collect();
     let held = if blobs.is_empty() { Vec::new() } else { ports.queue.held(&blobs).await? };
     let mut gone = Vec::new();
-    for (entry, held) in page.items.iter().zip(held) {
-        if is_orphan(entry, held, now) && store.delete_untouched(&entry.blob, now.minus(MARGIN)).await? {
-            tracing::debug!(tenant = %entry.blob.tenant, hash = %entry.blob.hash, "an orphaned body was swept");
-            gone.push(entry.blob.clone());
+    let mut failed = None;
+    let judged = page.items.iter().zip(held);
+    for (entry, _) in judged.filter(|(entry, held)| is_orphan(entry, *held, now)) {
+        match store.delete_untouched(&entry.blob, now.minus(MARGIN)).await {
+            Ok(true) => {
+                tracing::debug!(tenant = %entry.blob.tenant, hash = %entry.blob.hash, "an orphaned body was swept");
+                gone.push(entry.blob.clone());
+            }
+            Ok(false) => {}
+            // One body that cannot be deleted must not keep the sweep from those behind it for ever.
+            Err(error) => failed = Some(error),
         }
     }
     let swept = Swept { judged: page.items.len(), deleted: gone.len() };
@@ -57,7 +64,7 @@ async fn tier(ports: &Ports, store: &Arc<dyn BlobStore>, cursor: &mut Option<Cur
         ports.queue.forget(&gone).await?;
     }
     *cursor = page.next;
-    Ok(swept)
+    failed.map_or(Ok(swept), Err)
 }
 
 fn is_orphan(entry: &BlobEntry, held: Held, now: foldwright_domain::Millis) -> bool {

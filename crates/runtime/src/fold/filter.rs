@@ -41,7 +41,7 @@ impl Filter {
         }
         let next = match self.layers.last() {
             None => Some(FIRST_LAYER),
-            Some(last) if last.held >= last.capacity => Some((last.capacity * 2).min(LARGEST_LAYER)),
+            Some(last) if last.held >= last.capacity => Some(last.capacity.saturating_mul(2).min(LARGEST_LAYER)),
             Some(_) => None,
         };
         if let Some(capacity) = next {
@@ -54,7 +54,7 @@ impl Filter {
     }
 
     fn is_full(&self) -> bool {
-        self.layers.iter().map(|layer| layer.held).sum::<u32>() >= MAX_IDENTITIES
+        self.layers.iter().fold(0, |held: u32, layer| held.saturating_add(layer.held)) >= MAX_IDENTITIES
     }
 }
 
@@ -69,7 +69,7 @@ impl Layer {
                 *b |= mask;
             }
         }
-        self.held += 1;
+        self.held = self.held.saturating_add(1);
     }
 
     /// Double hashing over the identity itself, which is a hash already.
@@ -103,7 +103,7 @@ mod bytes_of {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use foldwright_domain::EventId;
 
@@ -121,6 +121,35 @@ mod tests {
         assert!((0..40_000).all(|n| filter.may_contain(&identity(n))));
         let strangers = (1_000_000..1_100_000).filter(|n| filter.may_contain(&identity(*n))).count();
         assert!(strangers <= 5, "{strangers} of 100,000 strangers look present");
+    }
+
+    /// The probes are a stored format: a filter that was written must answer the same for ever.
+    ///
+    /// B-22
+    #[test]
+    fn the_probes_are_pinned() {
+        let mut filter = Filter::default();
+        filter.insert(&identity(7));
+        let bits = &filter.layers[0].bits;
+        let set: Vec<usize> = (0..bits.len() * 8).filter(|bit| bits[bit / 8] & (1 << (bit % 8)) != 0).collect();
+        assert_eq!(set, PROBES_OF_7);
+    }
+
+    /// The bits of identity 7 in a first layer.
+    pub(crate) const PROBES_OF_7: [usize; 22] = [
+        29125, 29730, 30335, 66747, 67352, 67957, 104369, 104974, 105579, 141386, 141991, 142596, 179008, 179613, 180218,
+        216630, 217235, 217840, 253647, 254252, 254857, 255462,
+    ];
+
+    /// B-23: a row that a disk error wrote.
+    #[test]
+    fn counts_beyond_all_bounds_do_not_overflow() {
+        let layer = || Layer { capacity: u32::MAX, held: u32::MAX, bits: vec![0; 8] };
+        let full = Filter { layers: vec![layer(), layer()] };
+        assert!(full.may_contain(&identity(1)));
+        let mut odd = Filter { layers: vec![Layer { held: 0, capacity: 0, bits: Vec::new() }] };
+        odd.insert(&identity(1));
+        assert!(odd.may_contain(&identity(1)));
     }
 
     #[test]

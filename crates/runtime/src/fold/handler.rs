@@ -90,6 +90,11 @@ impl<F: Fold> FoldHandler<F> {
         }
         let Incoming { mut jobs, failure } = read_events::<F::On>(&lease, ctx).await;
         let mut rest = failure.map_or(Rest::Back, |f| f.rest());
+        if let Some(strange) = jobs.iter().find(|job| !self.rule.holds(&key, &job.event)) {
+            rest = keyless(strange).rest();
+            let ahead = strange.index;
+            jobs.truncate(ahead);
+        }
         if jobs.is_empty() {
             return Err(settlement(&lease, 0, rest));
         }
@@ -350,6 +355,14 @@ impl From<RefoldError> for Attempt {
             RefoldError::Decode(_) | RefoldError::Forgets { .. } => Failure::retry(error.to_string()),
         })
     }
+}
+
+/// The event has no key, or its key has changed since its job was made: in this group it would be counted wrongly.
+fn keyless<E>(job: &Job<E>) -> Failure {
+    Failure::retry(format!(
+        "event {} has another key than its group, or none: repair `key`, drain the group, then refold the key",
+        job.event.meta.id
+    ))
 }
 
 /// A row of a newer fold version is never overwritten, and a token not above the row's never writes.

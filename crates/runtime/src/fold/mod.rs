@@ -13,6 +13,8 @@ mod source;
 
 pub(crate) use applied::{Applied, Membership};
 pub use budget::RefoldBudget;
+#[cfg(test)]
+pub(crate) use filter::tests::PROBES_OF_7;
 pub(crate) use budget::RefoldGate;
 pub(crate) use handler::FoldHandler;
 pub(crate) use ledger::Ledger;

@@ -4,7 +4,7 @@ use super::{
     progress::{Panicked, Progress},
     source::KeyRule,
 };
-use crate::{subscriber::Decisions, wire::encode_event};
+use crate::{catch::caught, subscriber::Decisions, wire::encode_event};
 use foldwright_domain::{DecodeError, EventSet, Fold, Identity, RawEvent, Recorded};
 use foldwright_ports::{Error, EventLog, StateKey};
 use std::collections::BTreeSet;
@@ -35,7 +35,7 @@ pub(crate) enum RefoldError {
     Log(#[from] Error),
     #[error(transparent)]
     Decode(#[from] DecodeError),
-    #[error("`apply` panicked at event {event}: {message}")]
+    #[error("reading or `apply` panicked at event {event}: {message}")]
     Panicked { event: foldwright_domain::EventId, message: String },
     #[error("`init` panicked: {message}")]
     Init { message: String },
@@ -116,10 +116,11 @@ pub(crate) async fn refold<F: Fold>(
 }
 
 /// The event, if the fold reads its type.
-fn decode<F: Fold>(raw: &RawEvent) -> Result<Option<Recorded<F::On>>, DecodeError> {
+fn decode<F: Fold>(raw: &RawEvent) -> Result<Option<Recorded<F::On>>, RefoldError> {
     if !F::On::reads(&raw.meta.event_type) {
         return Ok(None);
     }
-    let data = F::On::decode(&raw.meta.event_type, &raw.meta.version, &raw.data)?;
+    let data = caught(|| F::On::decode(&raw.meta.event_type, &raw.meta.version, &raw.data))
+        .map_err(|message| RefoldError::Panicked { event: raw.meta.id, message })??;
     Ok(Some(Recorded { meta: raw.meta.clone(), data }))
 }

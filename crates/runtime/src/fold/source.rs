@@ -1,4 +1,5 @@
 //! What belongs to one state: the events of an aggregate, or those under a key.
+use crate::catch::caught;
 use async_trait::async_trait;
 use foldwright_domain::{AggregateId, EventSet, Fold, InvalidId, KeyedFold, RawEvent, Recorded, StreamKey};
 use foldwright_ports::{Cursor, Error, EventLog, Kind, Limits, Page, Selection, StateKey};
@@ -40,7 +41,7 @@ pub(crate) enum KeyError {
     Encode(#[from] serde_json::Error),
     #[error("the key of a keyed fold is 1-512 bytes of JSON: {0}")]
     Length(#[from] InvalidId),
-    #[error("`key` panicked: {0}")]
+    #[error("finding the key panicked: {0}")]
     Panicked(String),
 }
 
@@ -104,7 +105,8 @@ impl<F: KeyedFold> ByKey<F> {
 #[async_trait]
 impl<F: KeyedFold> KeyRule<F> for ByKey<F> {
     fn group_key(&self, event: &RawEvent) -> Result<Arc<str>, KeyError> {
-        let data = F::On::decode(&event.meta.event_type, &event.meta.version, &event.data)?;
+        let data = caught(|| F::On::decode(&event.meta.event_type, &event.meta.version, &event.data))
+            .map_err(KeyError::Panicked)??;
         json_key::<F>(&Recorded { meta: event.meta.clone(), data })
     }
 
@@ -122,11 +124,13 @@ impl<F: KeyedFold> KeyRule<F> for ByKey<F> {
             Error::new(Kind::Corrupt, "refold", "the stored key of a keyed fold does not decode")
                 .caused_by(source)
         })?;
+        let window = caught(|| F::window(&typed))
+            .map_err(|message| Error::new(Kind::Invalid, "refold", format!("`window` panicked: {message}")))?;
         let selection = Selection {
             tenant: key.tenant.clone(),
             aggregate_types: Vec::new(),
             event_types: F::On::CATALOG.iter().copied().flatten().map(|d| d.event_type.into()).collect(),
-            occurred: Some(F::window(&typed)),
+            occurred: Some(window),
         };
         log.scan(&selection, from, PAGE).await
     }
@@ -143,8 +147,7 @@ impl<F: KeyedFold> KeyRule<F> for ByKey<F> {
 
 /// The JSON of the key that an event belongs to.
 pub(crate) fn json_key<F: KeyedFold>(event: &Recorded<F::On>) -> Result<Arc<str>, KeyError> {
-    let key = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| F::key(event)))
-        .map_err(|cause| KeyError::Panicked(crate::catch::panic_message(&*cause)))?;
+    let key = caught(|| F::key(event)).map_err(KeyError::Panicked)?;
     key_text(&key)
 }
 

@@ -4,8 +4,7 @@ use crate::{
     catch::caught,
     context::Context,
     fold::aggregate_group_key,
-    router::RouteError,
-    wire::{CommandAnswer, CommandBody, Header},
+    wire::{CommandAnswer, CommandBody, Header, MAX_BODY_BYTES, TooLarge},
 };
 use async_trait::async_trait;
 use foldwright_domain::{
@@ -124,10 +123,7 @@ async fn finish<C: Command>(
             };
             after_store(&intent, ctx);
             let events = stored_events(batch, &appended, ctx).await?;
-            let then = ctx.router.follow_ups(&events, ctx).await.map_err(|error| match error {
-                RouteError::Body(error) => error.into(),
-                RouteError::Key { .. } => Failure::retry(error.to_string()),
-            })?;
+            let then = ctx.router.follow_ups(&events, ctx).await?;
             Ok(Ran { then, answer: None })
         }
     }
@@ -229,6 +225,17 @@ enum BadEvents {
     Encode(#[from] EncodeError),
     #[error(transparent)]
     Batch(#[from] BatchError),
+    #[error(transparent)]
+    TooLarge(#[from] TooLarge),
+}
+
+/// More than an event's envelope takes in its job, beside its idempotency key.
+const ENVELOPE_BYTES: usize = 4 << 10;
+
+/// What is appended must fit into the jobs that bring it to projections, or it would never reach one.
+fn fits(data: usize, key: Option<&str>) -> Result<(), TooLarge> {
+    let bytes = data + key.map_or(0, str::len) + ENVELOPE_BYTES;
+    if bytes > MAX_BODY_BYTES { Err(TooLarge { bytes, limit: MAX_BODY_BYTES }) } else { Ok(()) }
 }
 
 /// The events of a command, with the ids that every run of it gives them.
@@ -262,7 +269,9 @@ fn batch<C: Command>(
             causation_id: body.causation_id.unwrap_or(EventId::from_u128(body.id.as_u128())),
             trace_context: body.trace_context.clone(),
         };
-        raw.push(Recorded { meta, data: event.encode()?.into() });
+        let data = event.encode()?;
+        fits(data.len(), key.as_deref())?;
+        raw.push(Recorded { meta, data: data.into() });
     }
     Ok(Batch::new(&stream, raw)?)
 }

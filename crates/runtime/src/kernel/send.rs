@@ -9,11 +9,15 @@ use foldwright_domain::{
     Aggregate, Command, EventId, Intent, InvalidId, Millis, Position, StreamKey,
 };
 use foldwright_ports::{Error, GroupId, JobId, NewJob, Route};
-use std::{fmt, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 /// How far after its acceptance a command's business time may lie: 24 h. One event from further ahead would make
 /// every later one of its aggregate late.
 pub const MAX_FUTURE: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// The longest trace context that is passed on. A W3C `traceparent` has 55 bytes; the headers of all jobs that follow
+/// must have room for it.
+const MAX_TRACE_CONTEXT: usize = 256;
 
 /// Commands that were not accepted. Nothing of the call was staged; the intents come back.
 pub struct SendError<C> {
@@ -120,13 +124,14 @@ pub(crate) async fn job<C: Command>(
         return Err(SendRefused::GroupKey { bytes: key.len(), limit: GroupId::MAX_KEY_BYTES });
     }
     let id = ctx.ids.command_id(now);
+    let trace_context = trace_context(intent);
     let body = CommandBody {
         id,
         occurred_at: intent.occurred_at,
         accepted_at: now,
         correlation_id: intent.origin.correlation_id,
         causation_id: intent.origin.causation_id,
-        trace_context: intent.origin.trace_context.clone(),
+        trace_context: trace_context.clone(),
         payload: serde_json::to_vec(&intent.payload)?.into(),
     };
     let body = ctx.bodies.write(&intent.tenant, &body.encode()).await?;
@@ -136,7 +141,7 @@ pub(crate) async fn job<C: Command>(
         tenant: intent.tenant.clone(),
         content: Content::Command,
         subject: Subject { aggregate_type: stream.aggregate_type, aggregate_id: stream.id, id: as_event },
-        trace_context: intent.origin.trace_context.clone(),
+        trace_context,
         body: body.info,
     };
     let job = JobId::of_command(id, route);
@@ -155,6 +160,16 @@ pub(crate) async fn job<C: Command>(
         context: None,
     };
     Ok((job, receipt))
+}
+
+/// A trace context that is none is left out: it may come from an attacker, and a command must not fail for it.
+fn trace_context<C>(intent: &Intent<C>) -> Option<Arc<str>> {
+    let context = intent.origin.trace_context.clone()?;
+    if context.len() > MAX_TRACE_CONTEXT {
+        tracing::warn!(tenant = %intent.tenant, bytes = context.len(), "a trace context is too long and left out");
+        return None;
+    }
+    Some(context)
 }
 
 fn check_time(occurred_at: Millis, now: Millis) -> Result<(), SendRefused> {

@@ -6,11 +6,15 @@ mod command;
 mod event;
 mod header;
 #[cfg(test)]
+mod bodies_test;
+#[cfg(test)]
+mod fuzz_test;
+#[cfg(test)]
 mod golden_test;
 
 pub(crate) use answer::CommandAnswer;
 pub(crate) use bodies::{Bodies, BodyError, Written};
-pub(crate) use codec::Encoding;
+pub(crate) use codec::{Encoding, MAX_BODY_BYTES};
 pub use codec::TooLarge;
 pub(crate) use command::CommandBody;
 pub(crate) use event::{decode_event, encode_event};
@@ -73,9 +77,11 @@ pub(crate) fn decode<'a, T: serde::Deserialize<'a>>(
 ) -> Result<T, WireError> {
     match bytes.split_first() {
         None => Err(WireError::Missing { what }),
-        Some((found, rest)) if *found == version => {
-            postcard::from_bytes(rest).map_err(|source| WireError::Malformed { what, source })
-        }
+        Some((found, rest)) if *found == version => match postcard::take_from_bytes(rest) {
+            Ok((value, [])) => Ok(value),
+            Ok(_) => Err(WireError::Malformed { what, source: postcard::Error::DeserializeBadEncoding }),
+            Err(source) => Err(WireError::Malformed { what, source }),
+        },
         Some((0, _)) => Err(WireError::Foreign { what }),
         Some((found, _)) => Err(WireError::Newer { what, version: *found, newest: version }),
     }

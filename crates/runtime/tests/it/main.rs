@@ -8,6 +8,44 @@
 )]
 
 #[cfg(test)]
+mod command_faults;
+#[cfg(test)]
+mod commands;
+#[cfg(test)]
+mod folds;
+#[cfg(test)]
+mod fold_laws;
+#[cfg(test)]
+mod fold_faults;
+#[cfg(test)]
+mod refolds;
+#[cfg(test)]
+mod versions;
+#[cfg(test)]
+mod long_history;
+#[cfg(test)]
+mod wiring;
+#[cfg(test)]
+mod subscribers;
+#[cfg(test)]
+mod debounce;
+#[cfg(test)]
+mod subscriber_faults;
+#[cfg(test)]
+mod maps;
+#[cfg(test)]
+mod retries;
+#[cfg(test)]
+mod lifecycle;
+#[cfg(test)]
+mod bodies;
+#[cfg(test)]
 mod smoke;
 #[cfg(test)]
 mod support;
+#[cfg(test)]
+mod tables;
+#[cfg(test)]
+mod ui;
+#[cfg(test)]
+mod whole;

@@ -1,6 +1,16 @@
-//! A small domain and a bench to run it on.
+//! A small domain, ports that fail as told, and a bench to run it on.
 mod bench;
+mod ears;
+mod faults;
+mod raw;
 mod runs;
+mod seeded;
+mod suites;
 
-pub(crate) use bench::{Bench, at, finish, key, keyed_note, note, tenant};
+pub(crate) use bench::{Bench, START, at, finish, idle, key, keyed_note, note, tenant};
+pub(crate) use ears::{All, ByNumber, Ear, Evens, Heard, Hearing, InOrder, Manner, Reaction, Sibling};
+pub(crate) use faults::{Faults, Op, What};
+pub(crate) use raw::{as_new, blob_of, noise};
 pub(crate) use runs::*;
+pub(crate) use seeded::Seeded;
+pub(crate) use suites::{Anything, Count, Counted, Journal, Suite, Usage};

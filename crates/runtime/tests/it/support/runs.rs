@@ -5,7 +5,7 @@ use foldwright_domain::{
 };
 use foldwright_macros::{Event, Subset};
 use serde::{Deserialize, Serialize};
-use std::ops::Range;
+use std::{collections::BTreeMap, ops::Range, sync::Mutex};
 
 pub(crate) enum Run {}
 
@@ -81,6 +81,74 @@ impl Command for Finish {
     }
 }
 
+/// A number for a run, its commands spread over eight groups.
+pub(crate) enum Spread {}
+
+impl Declares for Spread {
+    type Of = Run;
+    type Data = Noted;
+    const NAME: &'static str = "spread";
+
+    fn aggregate_id(data: &Noted) -> Result<AggregateId, InvalidId> {
+        AggregateId::parse(data.run.as_str())
+    }
+
+    fn group_key(data: &Noted) -> Option<String> {
+        Some((data.n % 8).to_string())
+    }
+}
+
+/// A command with a hook, which counts its runs in [`HOOKS`].
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Hooked {
+    pub(crate) run: String,
+    pub(crate) then: Hook,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) enum Hook {
+    Reject,
+    Nothing,
+    Event,
+    EventAndPanic,
+    PanicInHandle,
+    PanicInKey,
+}
+
+/// How often the hook of each run was called.
+pub(crate) static HOOKS: Mutex<BTreeMap<String, u32>> = Mutex::new(BTreeMap::new());
+
+impl Command for Hooked {
+    type Of = Run;
+    const NAME: &'static str = "hooked";
+
+    fn aggregate_id(&self) -> Result<AggregateId, InvalidId> {
+        AggregateId::parse(self.run.as_str())
+    }
+
+    fn idempotency_key(&self) -> Option<String> {
+        assert!(self.then != Hook::PanicInKey, "the key panics");
+        None
+    }
+
+    fn handle(intent: &Intent<Self>) -> Result<Vec<RunEvent>, Rejected> {
+        let Self { run, then } = &intent.payload;
+        match then {
+            Hook::Reject => Err(Rejected::new("no", "as the test says")),
+            Hook::Nothing => Ok(Vec::new()),
+            Hook::Event | Hook::EventAndPanic | Hook::PanicInKey => {
+                Ok(vec![RunEvent::Finished(Finished { run: run.clone() })])
+            }
+            Hook::PanicInHandle => panic!("the handler panics"),
+        }
+    }
+
+    fn after_store(intent: &Intent<Self>) {
+        *HOOKS.lock().unwrap().entry(intent.payload.run.clone()).or_default() += 1;
+        assert!(intent.payload.then != Hook::EventAndPanic, "the hook panics");
+    }
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Total {
     pub(crate) events: u64,
@@ -134,6 +202,21 @@ impl Fold for Story {
         }
         story
     }
+}
+
+/// A state that always looks empty.
+pub(crate) enum Blank {}
+
+impl Fold for Blank {
+    type On = RunEvent;
+    type State = ();
+    type Order = Commutative;
+    const NAME: &'static str = "blank";
+    const VERSION: u32 = 1;
+
+    fn init() {}
+
+    fn apply((): (), _event: &Recorded<RunEvent>) {}
 }
 
 /// Endings alone: two kinds of events, one is read.
