@@ -103,9 +103,6 @@ macro_rules! __each_suite {
                 repeats_within_one_call_are_found
                 concurrent_appends_of_one_identity_leave_one_event
                 one_key_on_other_streams_and_commands_is_another_fact
-                an_expected_count_is_honoured_or_refused
-                a_repeat_recognises_itself_before_the_count
-                of_concurrent_expectations_one_wins
                 a_mixed_command_answers_per_event
                 a_thousand_concurrent_appends_all_land
                 the_largest_command_is_stored
@@ -113,9 +110,14 @@ macro_rules! __each_suite {
             ]
             log_erase [
                 erasing_takes_what_is_selected_in_steps
-                an_erased_event_may_come_again
+                a_removed_event_may_come_again
                 retention_takes_only_what_is_past_it
                 appends_go_on_while_retention_runs
+            ]
+            log_expect [
+                an_expected_count_is_honoured_or_refused
+                a_repeat_recognises_itself_before_the_count
+                of_concurrent_expectations_one_wins
             ]
             log_read [
                 a_stream_loads_in_canonical_order
@@ -169,6 +171,14 @@ macro_rules! __each_suite {
                 jobs_are_counted_by_route_and_state
                 counters_equal_a_recount_after_any_mix
             ]
+            queue_follow_ups [
+                follow_ups_are_staged_with_the_outcome
+                follow_ups_staged_again_are_known
+                a_lost_settlement_stages_nothing
+                settling_hands_out_the_next_work
+                a_chain_claim_takes_what_is_due
+                a_chain_claim_follows_many_settlements
+            ]
             queue_holds [
                 a_job_holds_its_bodies_until_it_is_gone
                 the_last_release_counts
@@ -185,6 +195,12 @@ macro_rules! __each_suite {
                 staging_again_does_not_shorten_a_backoff
                 staging_again_does_not_delay
             ]
+            queue_lease_ends [
+                a_lease_tells_how_the_one_before_ended
+                an_emptied_group_remembers_an_unfinished_lease
+                a_lease_names_the_last_token_that_completed
+                a_new_group_is_accounted_for_up_to_the_last_token
+            ]
             queue_leases [
                 a_group_has_one_live_lease
                 tokens_strictly_increase
@@ -195,10 +211,6 @@ macro_rules! __each_suite {
                 a_settled_token_is_already_settled
                 a_heartbeat_moves_the_deadline
                 a_dead_lease_is_not_extended
-                a_lease_tells_how_the_one_before_ended
-                a_lease_names_the_last_token_that_completed
-                a_new_group_is_accounted_for_up_to_the_last_token
-                an_emptied_group_remembers_an_unfinished_lease
                 a_reap_is_bounded
                 jobs_and_leases_outlive_the_process
             ]
@@ -263,14 +275,8 @@ macro_rules! __each_suite {
                 a_released_group_is_due_again_at_once
                 a_floor_raises_the_next_tokens
                 a_need_waits_for_a_newer_worker
-                follow_ups_are_staged_with_the_outcome
-                follow_ups_staged_again_are_known
-                a_lost_settlement_stages_nothing
                 one_lost_of_fifty_fails_alone
                 one_lease_twice_in_a_call_is_settled_once
-                settling_hands_out_the_next_work
-                a_chain_claim_takes_what_is_due
-                a_chain_claim_follows_many_settlements
                 a_refused_settlement_fails_alone
                 answers_are_kept_for_their_senders
             ]

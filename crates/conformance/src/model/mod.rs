@@ -6,6 +6,7 @@
 mod admin;
 mod bodies;
 mod claim;
+mod compare;
 mod run;
 mod settle;
 mod stage;

@@ -1,17 +1,19 @@
 //! Running a sequence on an adapter and on the model, side by side.
 use super::{
-    BODIES, Ensure, Model, Recall, Step, ensure, groups,
+    Ensure, Model, Recall, Step,
+    compare::blobs,
+    ensure,
     state::Grant,
     steps::{Item, Wish},
     trace,
 };
 use crate::{
     Invariants,
-    kit::{Bed, Seen, WORKER, all_pages, hash_of, millis, seen},
+    kit::{Bed, Seen, WORKER, millis, seen},
 };
-use foldwright_domain::{Millis, TenantId};
+use foldwright_domain::Millis;
 use foldwright_ports::{
-    Answer, BlobRef, Fence, GroupId, JobId, Lease, LeaseRef, Limits, NewJob, Nonce, Settlement, Staged, Want,
+    Answer, Fence, GroupId, JobId, Lease, LeaseRef, NewJob, Nonce, Settlement, Staged, Want,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,8 +27,8 @@ enum Call {
 
 /// An adapter and the model beside it.
 pub(crate) struct SideBySide<'a> {
-    bed: Bed<'a>,
-    model: Model,
+    pub(super) bed: Bed<'a>,
+    pub(super) model: Model,
     watch: Invariants,
     leases: Vec<LeaseRef>,
     calls: Vec<(Nonce, Call)>,
@@ -345,86 +347,4 @@ impl<'a> SideBySide<'a> {
             (call, recall) => Err(format!("{call:?} is remembered as {recall:?}")),
         }
     }
-
-    async fn operate(&mut self, step: &Step) -> Ensure {
-        let now = self.bed.now();
-        let admin = self.bed.admin();
-        let letters = self.model.letters();
-        let letter = |pick: u64| -> Option<(TenantId, JobId, GroupId)> {
-            let at = usize::try_from(pick % (letters.len() as u64).max(1)).ok()?;
-            let (group, job) = letters.get(at)?;
-            Some((group.tenant.clone(), *job, group.clone()))
-        };
-        let failed = |error: foldwright_ports::Error| error.to_string();
-        match step {
-            Step::Unblock(at) => {
-                let group = &groups()[*at];
-                let said = admin.unblock(group).await.map_err(failed)?;
-                self.model.unblock(group, said)
-            }
-            Step::Drain { group, limit } => {
-                let group = &groups()[*group];
-                let said = admin.drain(group, *limit).await.map_err(failed)?;
-                self.model.drain(now, group, *limit, said)
-            }
-            Step::Requeue(pick) => {
-                let Some((tenant, job, group)) = letter(*pick) else {
-                    return Ok(());
-                };
-                let said = admin.requeue(&tenant, job).await.map_err(failed)?;
-                let view = self.bed.view(&group).await;
-                let order = view.map_or_else(Vec::new, |view| view.jobs);
-                self.model.requeue(&tenant, job, said, &order)
-            }
-            Step::Discard(pick) => {
-                let Some((tenant, job, _)) = letter(*pick) else {
-                    return Ok(());
-                };
-                let said = admin.discard(&tenant, job).await.map_err(failed)?;
-                self.model.discard(now, &tenant, job, said)
-            }
-            other => Err(format!("{other:?} is no operator's verb")),
-        }
-    }
-
-    async fn compare(&self) -> Ensure {
-        let (now, admin, queue) = (self.bed.now(), self.bed.admin(), self.bed.queue());
-        let failed = |error: foldwright_ports::Error| error.to_string();
-        self.model.check_depth(&admin.depth().await.map_err(failed)?)?;
-        for group in groups() {
-            let view = admin.group(&group).await.map_err(failed)?;
-            self.model.check_view(now, &group, view.as_ref())?;
-        }
-        let limits = Limits::items(2);
-        let blocked = all_pages(limits, |from, limits| admin.blocked(None, from, limits)).await;
-        self.model.check_blocked(&blocked)?;
-        let dead = all_pages(limits, |from, limits| admin.dead_letters(None, from, limits)).await;
-        self.model.check_dead(&dead)?;
-        let blobs = blobs();
-        let held = queue.held(&blobs).await.map_err(failed)?;
-        ensure(held.len() == blobs.len(), || {
-            "held: an answer for each body".into()
-        })?;
-        for (blob, held) in blobs.iter().zip(held) {
-            self.model.check_held(blob, held)?;
-        }
-        for (tenant, job, answer) in self.model.answers(now) {
-            let said = queue.answer(&tenant, job).await.map_err(failed)?;
-            ensure(said.as_ref() == Some(&answer), || {
-                format!("answer of {job:?}: {said:?} instead of {answer:?}")
-            })?;
-        }
-        Ok(())
-    }
-}
-
-fn blobs() -> Vec<BlobRef> {
-    let tenants: BTreeSet<_> = groups().into_iter().map(|group| group.tenant).collect();
-    let of = |tenant: TenantId| {
-        BODIES.map(|text| BlobRef {
-            tenant: tenant.clone(),
-            hash: hash_of(text),
-        })
-    };
-    tenants.into_iter().flat_map(of).collect()
 }

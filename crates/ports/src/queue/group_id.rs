@@ -4,8 +4,8 @@ use std::{fmt, sync::Arc};
 
 /// A group: its due jobs run in order, one batch at a time. Groups run in parallel.
 ///
-/// Written as `<tenant>/<path>/<key>`. The key is taken as it is: neither a tenant nor a path can hold what ends
-/// them, so everything behind the path is the key and two groups never read alike.
+/// Written as `<tenant>/<path>/<key>` for people. A key may hold anything, so two groups may read alike; stores compare
+/// the three parts, never the text.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct GroupId {
     /// Whose work.

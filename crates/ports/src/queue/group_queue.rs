@@ -36,7 +36,7 @@ use std::time::Duration;
 /// # Staging
 /// The same id already there (waiting, leased, blocked, dead): [`Staged::Known`], nothing is added; a waiting body
 /// is replaced if asked, and only by a canonically later one, which changes neither place nor wait nor attempts. A
-/// dedup job whose group has an open dedup window over a job that waits, unblocked: [`Staged::Squashed`] into it;
+/// dedup job whose group has an open dedup window of its route over a job that waits, unblocked: [`Staged::Squashed`] into it;
 /// its id, place and depth stay; `extend` moves window and `not_before`, `replace` takes what the canonically later one
 /// carries, and of an earlier one its context where that is of the same thing (a late event still leads to a newer
 /// state). Where that job was handed out or is blocked, the window is stale and the new job is

@@ -27,7 +27,7 @@ pub struct NewJob {
     /// The version of the envelope format that `header` and the bodies are written in. Workers that read only older
     /// ones do not get the job.
     pub format: u8,
-    /// Readable without the body, at most 4 KiB. Opaque to the store.
+    /// Readable without the body, at most [`MAX_HEADER_BYTES`](Self::MAX_HEADER_BYTES). Opaque to the store.
     pub header: Bytes,
     /// What the job is about: the command or the event.
     pub body: Body,
@@ -45,7 +45,7 @@ pub struct Context {
     pub of: [u8; 16],
 }
 
-/// Merging of jobs. The key is the key of the job's group.
+/// Merging of jobs. The key is the key of the job's group; jobs of two routes are never merged, even in one group.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Dedup {
     /// How long after staging further jobs are merged into this one, as long as it waits.
@@ -92,11 +92,17 @@ impl Body {
 }
 
 impl NewJob {
+    /// The longest header in bytes: scripts and lists read headers whole.
+    pub const MAX_HEADER_BYTES: usize = 4_096;
+
     /// The stored size of all it carries.
     #[must_use]
     pub fn stored_bytes(&self) -> u64 {
         self.header.len() as u64
             + self.body.stored_bytes()
-            + self.context.as_ref().map_or(0, |context| context.body.stored_bytes())
+            + self
+                .context
+                .as_ref()
+                .map_or(0, |context| context.body.stored_bytes())
     }
 }

@@ -6,7 +6,7 @@ use std::fmt;
 
 /// 16 bytes of the command or event that the job is about, then 8 bytes of the route's hash.
 ///
-/// The same on first staging, retry, quarantine and requeue: neither the attempt nor the time of staging is in it.
+/// Unique within a tenant: the same id in two tenants names two jobs. The same on first staging, retry, quarantine and requeue: neither the attempt nor the time of staging is in it.
 /// The leading id is roughly ascending, which keeps an index on job ids local.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct JobId(pub [u8; 24]);

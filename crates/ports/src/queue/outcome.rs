@@ -95,9 +95,9 @@ impl Outcome {
 pub enum Verdict {
     /// It did.
     Applied,
-    /// The token is not the live one: nothing changed.
+    /// The token is not the live one, or its lease has lapsed, whether it was returned yet or not: nothing changed.
     Lost,
-    /// The token was settled before: nothing changed.
+    /// The token was settled before: nothing changed. Remembered for as long as nonces are; `Lost` after that.
     Already,
     /// The store refused this one; the lease lives on.
     Refused(Error),
