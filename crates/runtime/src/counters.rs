@@ -46,7 +46,7 @@ pub struct Counters {
     pub runs_decided: Counter,
     /// Events that a subscriber did not want.
     pub runs_declined: Counter,
-    /// Guards that panicked, which means yes.
+    /// Guards that panicked, which means yes, and key rules that gave no key, which means the default.
     pub guards_failed: Counter,
     /// `after_store` hooks that panicked.
     pub hooks_swallowed: Counter,

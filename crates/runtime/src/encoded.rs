@@ -52,8 +52,8 @@ impl<R: Serialize + Send + Sync + 'static> RecordTable<R> for EncodedRecords {
     }
 }
 
-/// One row that does not encode, or panics at it, fails alone.
-fn encode_json<S: Serialize>(value: &S) -> Result<Bytes> {
+/// One value that does not encode, or panics at it, fails alone.
+pub(crate) fn encode_json<S: Serialize>(value: &S) -> Result<Bytes> {
     let error = || Error::new(Kind::Invalid, "encode", "use types that JSON can express");
     let json = caught(|| serde_json::to_vec(value)).map_err(|message| error().caused_by(message))?;
     json.map(Bytes::from).map_err(|source| error().caused_by(source))

@@ -27,6 +27,19 @@ impl Default for RefoldBudget {
     }
 }
 
+impl RefoldBudget {
+    /// Every value that cannot work.
+    pub(crate) fn faults(&self) -> Vec<String> {
+        let zero = [
+            ("events_per_second", self.events_per_second == 0),
+            ("burst", self.burst == 0),
+            ("defer", self.defer.is_zero()),
+        ];
+        let zero = zero.into_iter().filter(|(_, is_zero)| *is_zero);
+        zero.map(|(name, _)| format!("refold budget `{name}` must not be zero")).collect()
+    }
+}
+
 /// Admits refolds.
 pub(crate) struct RefoldGate {
     budget: RefoldBudget,

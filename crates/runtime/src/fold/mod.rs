@@ -1,21 +1,23 @@
 //! Exact folds: the stored state equals the left fold of the distinct events, whatever was redelivered, reordered or
 //! half done.
 //!
-//! `applied`, `ledger` and `progress` are pure and know no store; `handler` drives them.
+//! `applied`, `filter`, `ledger`, `progress` and `batch` are pure and know no store; `handlers::FoldHandler` drives them.
 mod applied;
+mod batch;
 mod budget;
 mod filter;
-mod handler;
 mod ledger;
 mod progress;
 mod refold;
 mod source;
 
 pub(crate) use applied::{Applied, Membership};
+pub(crate) use batch::Batch;
 pub use budget::RefoldBudget;
 #[cfg(test)]
 pub(crate) use filter::tests::PROBES_OF_7;
-pub(crate) use budget::RefoldGate;
-pub(crate) use handler::FoldHandler;
+pub(crate) use budget::{Admission, RefoldGate};
 pub(crate) use ledger::Ledger;
+pub(crate) use progress::{Panicked, Progress};
+pub(crate) use refold::{RefoldError, Replaced, refold};
 pub(crate) use source::{ByAggregate, ByKey, KeyError, KeyRule, aggregate_group_key, key_text};

@@ -75,7 +75,7 @@ impl From<HeaderError> for Failure {
     fn from(error: HeaderError) -> Self {
         match error {
             HeaderError::Wire(_) => Self::retry(error.to_string()),
-            HeaderError::Security(_) => Self::quarantine(error.to_string()),
+            HeaderError::Security(_) | HeaderError::OtherRoute { .. } => Self::quarantine(error.to_string()),
         }
     }
 }

@@ -1,6 +1,8 @@
 //! What runs the jobs of each route. Generics end here: a registration keeps its types behind [`RouteHandler`].
 mod command;
 mod failure;
+mod fold;
+mod fold_attempt;
 mod incoming;
 mod map;
 mod subscriber;
@@ -8,6 +10,7 @@ mod subscriber_jobs;
 
 pub(crate) use command::{CommandHandler, command_group_key};
 pub(crate) use failure::Failure;
+pub(crate) use fold::FoldHandler;
 pub(crate) use incoming::{Incoming, Job, read_events};
 pub(crate) use map::MapHandler;
 pub(crate) use subscriber::SubscriberHandler;

@@ -2,6 +2,7 @@
 use super::Failure;
 use crate::{
     context::Context,
+    encoded::encode_json,
     subscriber::PendingJob,
     wire::{Content, FORMAT, Header, Subject, decode_event},
 };
@@ -21,12 +22,11 @@ pub(crate) struct SharedState {
 impl SharedState {
     /// A state that is named by its projection and key.
     pub(crate) fn new<S: serde::Serialize>(projection: &str, key: &str, state: &S) -> Result<Self, Failure> {
-        let json = serde_json::to_vec(state)
-            .map_err(|error| Failure::quarantine(format!("the state does not encode: {error}")))?;
+        let json = encode_json(state)?;
         let BlobHash(hash) = BlobHash::of(&[projection.as_bytes(), b"/", key.as_bytes()].concat());
         let mut of = [0; 16];
         of.iter_mut().zip(hash).for_each(|(to, from)| *to = from);
-        Ok(Self { json: json.into(), of })
+        Ok(Self { json, of })
     }
 }
 

@@ -56,14 +56,14 @@ impl KernelBuilder {
     /// Keeps the states of fold `F` in a table of the user's own.
     #[must_use]
     pub fn table<F: Fold>(mut self, table: Arc<dyn StateTable<F::State>>) -> Self {
-        self.bind(F::NAME, Box::new(table));
+        self.bind(("fold", F::NAME), Box::new(table));
         self
     }
 
     /// Keeps the records of map `M` in a table of the user's own.
     #[must_use]
     pub fn record_table<M: Map>(mut self, table: Arc<dyn RecordTable<M::Record>>) -> Self {
-        self.bind(M::NAME, Box::new(table));
+        self.bind(("map", M::NAME), Box::new(table));
         self
     }
 
@@ -88,9 +88,9 @@ impl KernelBuilder {
         self
     }
 
-    fn bind(&mut self, projection: &'static str, table: Box<dyn std::any::Any + Send>) {
-        if self.tables.insert(projection, table).is_some() {
-            self.faults.push(format!("two tables are bound to projection `{projection}`"));
+    fn bind(&mut self, (kind, name): (&'static str, &'static str), table: Box<dyn std::any::Any + Send>) {
+        if self.tables.insert((kind, name), table).is_some() {
+            self.faults.push(format!("two tables are bound to {kind} `{name}`"));
         }
     }
 
@@ -108,11 +108,12 @@ impl KernelBuilder {
             }
         }
         let unbound = std::mem::take(&mut installer.tables);
-        let unbound = unbound.keys().map(|name| {
-            format!("a table is bound to `{name}`, which no pipeline declares with that type of state or record")
-        });
+        let unbound = unbound
+            .keys()
+            .map(|(kind, name)| format!("a table is bound to {kind} `{name}`, which no pipeline declares"));
         installer.faults.extend(unbound);
         installer.faults.extend(self.worker.faults());
+        installer.faults.extend(self.refolds.faults());
         if installer.routes.is_empty() {
             installer.faults.push("no pipeline: a kernel needs at least one".to_owned());
         }

@@ -2,8 +2,12 @@
 use super::{Answered, Backlog, KernelBuilder, Receipt, Role, SendError, SendRefused, send};
 use crate::{context::Context, counters::Counters, reader::Reader, wire::CommandAnswer, worker::Worker};
 use foldwright_domain::{Command, Intent, Rejected};
-use foldwright_ports::{Error, Kind, Ports, Result, Route, StageRefused};
+use foldwright_ports::{Error, Kind, NewJob, Ports, Result, Route, StageRefused};
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+/// The waits before a call whose outcome is unknown is repeated.
+const STAGE_AGAIN: [Duration; 3] =
+    [Duration::from_millis(50), Duration::from_millis(200), Duration::from_millis(800)];
 
 /// How often a caller that waits for the backlog looks at it.
 const LOOK: Duration = Duration::from_millis(20);
@@ -37,7 +41,9 @@ impl Kernel {
     /// Cancellation: a dropped call leaves it undecided whether the command was accepted.
     ///
     /// # Errors
-    /// [`SendError`] gives the intent back.
+    /// [`SendError`] gives the intent back. Nothing was staged, unless the store stayed away
+    /// ([`SendRefused::outcome_is_unknown`]): then the command may have been accepted all the same, and sending it again
+    /// is safe only with an idempotency key.
     pub async fn send<C: Command>(&self, intent: Intent<C>) -> Result<Receipt, SendError<C>> {
         let mut receipts = self.stage(vec![intent]).await?;
         match receipts.pop() {
@@ -76,12 +82,26 @@ impl Kernel {
             jobs.push(job);
             receipts.push(receipt);
         }
-        if jobs.is_empty() {
-            return Ok(receipts);
+        if !jobs.is_empty() {
+            self.stage_jobs(jobs).await?;
         }
-        let staged = self.ctx.ports.queue.stage(self.ctx.ids.nonce(), jobs).await;
-        staged.map_err(|StageRefused { error, .. }| SendRefused::Store(error))?;
         Ok(receipts)
+    }
+
+    /// Repeats a call whose outcome is unknown under its nonce, so that commands are not staged twice.
+    async fn stage_jobs(&self, jobs: Vec<NewJob>) -> Result<()> {
+        let nonce = self.ctx.ids.nonce();
+        let mut waits = STAGE_AGAIN.iter();
+        loop {
+            let Err(StageRefused { error, .. }) = self.ctx.ports.queue.stage(nonce, jobs.clone()).await else {
+                return Ok(());
+            };
+            let unknown = matches!(error.kind(), Kind::Unavailable | Kind::Timeout);
+            match waits.next() {
+                Some(wait) if unknown => tokio::time::sleep(*wait).await,
+                _ => return Err(error),
+            }
+        }
     }
 
     /// The answer of a command that was rejected; `None` while it is not decided, when it led to events, and a
@@ -109,7 +129,9 @@ impl Kernel {
 
     /// Waits until no command, fold or map waits or runs, and answers what is left; `watch` sees each look at it.
     ///
-    /// Does not end by itself while others keep sending, or while a group backs off. Cancel safe.
+    /// Does not end by itself while others keep sending, while a group backs off, while jobs are stranded for want of a
+    /// worker that knows their route, or where no process works: give it a limit with `tokio::time::timeout`. Cancel
+    /// safe.
     ///
     /// # Errors
     /// The queue's.

@@ -8,7 +8,7 @@ use crate::{
 use foldwright_domain::{
     Aggregate, Command, EventId, Intent, InvalidId, Millis, Position, StreamKey,
 };
-use foldwright_ports::{Error, GroupId, JobId, NewJob, Route};
+use foldwright_ports::{Error, GroupId, JobId, Kind, NewJob, Route};
 use std::{fmt, sync::Arc, time::Duration};
 
 /// How far after its acceptance a command's business time may lie: 24 h. One event from further ahead would make
@@ -19,7 +19,8 @@ pub const MAX_FUTURE: Duration = Duration::from_secs(24 * 60 * 60);
 /// must have room for it.
 const MAX_TRACE_CONTEXT: usize = 256;
 
-/// Commands that were not accepted. Nothing of the call was staged; the intents come back.
+/// Commands that were not accepted; the intents come back. Nothing of the call was staged, unless
+/// [`SendRefused::outcome_is_unknown`].
 pub struct SendError<C> {
     /// As they were handed over.
     pub intents: Vec<Intent<C>>,
@@ -88,6 +89,12 @@ pub enum SendRefused {
 }
 
 impl SendRefused {
+    /// Whether the commands may have been accepted all the same: the store did not say.
+    #[must_use]
+    pub fn outcome_is_unknown(&self) -> bool {
+        matches!(self, Self::Store(error) if matches!(error.kind(), Kind::Unavailable | Kind::Timeout))
+    }
+
     /// Whether the same commands may be accepted later.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
@@ -101,7 +108,7 @@ impl From<BodyError> for SendRefused {
             BodyError::TooLarge(error) => Self::TooLarge(error),
             BodyError::Store(error) => Self::Store(error),
             // Writing a body gives no other error.
-            other => Self::Store(Error::new(foldwright_ports::Kind::Invalid, "write body", other.to_string())),
+            other => Self::Store(Error::new(Kind::Invalid, "write body", other.to_string())),
         }
     }
 }

@@ -2,7 +2,8 @@
 use super::{Installed, Installer, Lane, Part, Projection};
 use crate::{
     encoded::EncodedStates,
-    fold::{FoldHandler, KeyError, KeyRule},
+    fold::{KeyError, KeyRule},
+    handlers::FoldHandler,
     router::Projects,
 };
 use foldwright_domain::{EventSet, Fold, RawEvent};
@@ -27,7 +28,7 @@ impl<F: Fold> Part for FoldPart<F> {
         let segments = [pipeline, self.kind(), F::NAME];
         let Some(route) = installer.route(&segments) else { return };
         let Self { rule, projection } = *self;
-        let bound = installer.table::<Arc<dyn StateTable<F::State>>>(F::NAME);
+        let bound = installer.table::<Arc<dyn StateTable<F::State>>>("fold", F::NAME);
         let table = bound.unwrap_or_else(|| Arc::new(EncodedStates(installer.ports.folds.clone())));
         let routed: Arc<dyn Projects> = Arc::new(FoldRouting { rule: rule.clone(), _fold: PhantomData });
         let event_types = F::On::CATALOG.iter().copied().flatten().map(|d| d.event_type);

@@ -7,8 +7,9 @@ use crate::{
 use foldwright_ports::{JobId, Ports, Route};
 use std::{any::Any, collections::BTreeMap, sync::Arc};
 
-/// Typed tables that a composition root bound, by projection name. Each holds an `Arc` of its table trait.
-pub(crate) type Tables = BTreeMap<&'static str, Box<dyn Any + Send>>;
+/// Typed tables that a composition root bound, by kind and name of the projection. Each holds an `Arc` of its table
+/// trait.
+pub(crate) type Tables = BTreeMap<(&'static str, &'static str), Box<dyn Any + Send>>;
 
 /// Where a route's jobs run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -85,8 +86,15 @@ impl Installer {
         self.router.add(event_types, route, projection);
     }
 
-    /// The typed table that was bound to a projection.
-    pub(crate) fn table<T: Clone + 'static>(&mut self, projection: &'static str) -> Option<T> {
-        self.tables.remove(projection)?.downcast::<T>().ok().map(|table| *table)
+    /// The typed table that was bound to a projection. One of another projection of that name is a fault: it would be
+    /// left out silently.
+    pub(crate) fn table<T: Clone + 'static>(&mut self, kind: &'static str, name: &'static str) -> Option<T> {
+        match self.tables.remove(&(kind, name))?.downcast::<T>() {
+            Ok(table) => Some(*table),
+            Err(_) => {
+                self.faults.push(format!("the table bound to {kind} `{name}` is of another state or record type"));
+                None
+            }
+        }
     }
 }

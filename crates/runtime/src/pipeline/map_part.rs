@@ -21,7 +21,7 @@ impl<M: Map> Part for MapPart<M> {
     fn install(self: Box<Self>, pipeline: &str, installer: &mut Installer) {
         let segments = [pipeline, self.kind(), M::NAME];
         let Some(route) = installer.route(&segments) else { return };
-        let bound = installer.table::<Arc<dyn RecordTable<M::Record>>>(M::NAME);
+        let bound = installer.table::<Arc<dyn RecordTable<M::Record>>>("map", M::NAME);
         let table = bound.unwrap_or_else(|| Arc::new(EncodedRecords(installer.ports.records.clone())));
         let routed: Arc<dyn Projects> = Arc::new(EachEventAlone);
         let event_types = M::On::CATALOG.iter().copied().flatten().map(|d| d.event_type);

@@ -1,13 +1,9 @@
 //! Whether a subscriber runs for an event, and in which group.
 use super::Subscriber;
-use crate::counters::Counters;
+use crate::{catch::caught, counters::Counters};
 use foldwright_domain::{Dispatch, Recorded};
 use foldwright_ports::{GroupId, Route};
-use std::{
-    marker::PhantomData,
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::Arc,
-};
+use std::{marker::PhantomData, sync::Arc};
 
 /// Where a run goes.
 pub(crate) struct Target {
@@ -37,13 +33,9 @@ impl<X: Subscriber> Decides<X::On, X::State> for Guarded<X> {
     }
 
     fn decide(&self, event: &Recorded<X::On>, state: &X::State, own_key: &str) -> Option<Target> {
-        let wanted = catch_unwind(AssertUnwindSafe(|| X::when(event, state))).unwrap_or_else(|cause| {
+        let wanted = caught(|| X::when(event, state)).unwrap_or_else(|message| {
             self.counters.guards_failed.add(1);
-            tracing::warn!(
-                route = %self.route,
-                message = crate::catch::panic_message(&*cause),
-                "`when` panicked, which means yes"
-            );
+            tracing::warn!(route = %self.route, message, "`when` panicked, which means yes");
             true
         });
         if !wanted {
@@ -53,12 +45,12 @@ impl<X: Subscriber> Decides<X::On, X::State> for Guarded<X> {
         self.counters.runs_decided.add(1);
         Some(match self.dispatch {
             Dispatch::Debounce { quiet } => Target {
-                group_key: chosen(|| X::dedup_id(event), || own_key.to_owned()),
+                group_key: self.chosen(|| X::dedup_id(event), || own_key.to_owned()),
                 merges: true,
                 delay_ms: millis(quiet),
             },
             Dispatch::Each { delay } => Target {
-                group_key: chosen(|| X::group_key(event), || event.meta.id.to_string()),
+                group_key: self.chosen(|| X::group_key(event), || event.meta.id.to_string()),
                 merges: false,
                 delay_ms: millis(delay),
             },
@@ -66,10 +58,20 @@ impl<X: Subscriber> Decides<X::On, X::State> for Guarded<X> {
     }
 }
 
-/// The user's key unless there is none, it panics, or it is no key.
-fn chosen(rule: impl Fn() -> Option<String>, default: impl Fn() -> String) -> Arc<str> {
-    let key = catch_unwind(AssertUnwindSafe(rule)).ok().flatten();
-    key.filter(|key| (1..=GroupId::MAX_KEY_BYTES).contains(&key.len())).unwrap_or_else(default).into()
+impl<X: Subscriber> Guarded<X> {
+    /// The user's key, or the default where there is none. A rule that panics, or gives what is no key, is counted and
+    /// means the default.
+    fn chosen(&self, rule: impl FnOnce() -> Option<String>, default: impl FnOnce() -> String) -> Arc<str> {
+        let fault = match caught(rule) {
+            Ok(None) => return default().into(),
+            Ok(Some(key)) if (1..=GroupId::MAX_KEY_BYTES).contains(&key.len()) => return key.into(),
+            Ok(Some(key)) => format!("a key has 1-{} bytes, this one {}", GroupId::MAX_KEY_BYTES, key.len()),
+            Err(message) => message,
+        };
+        self.counters.guards_failed.add(1);
+        tracing::warn!(route = %self.route, fault, "the subscriber gave no key, it runs under the default one");
+        default().into()
+    }
 }
 
 fn millis(duration: std::time::Duration) -> u64 {

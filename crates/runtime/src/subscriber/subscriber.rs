@@ -25,13 +25,13 @@ pub trait Subscriber: Send + Sync + 'static {
     }
 
     /// What runs are merged by under [`Dispatch::Debounce`](foldwright_domain::Dispatch); the projection's key
-    /// unless it says otherwise. A panic means the default.
+    /// unless it says otherwise. 1–1,024 bytes; a panic, or what is no key, is counted and means the default.
     fn dedup_id(_event: &Recorded<Self::On>) -> Option<String> {
         None
     }
 
     /// What keeps runs in order under [`Dispatch::Each`](foldwright_domain::Dispatch); without it they run in
-    /// parallel. A panic means the default.
+    /// parallel. 1–1,024 bytes; a panic, or what is no key, is counted and means the default.
     fn group_key(_event: &Recorded<Self::On>) -> Option<String> {
         None
     }

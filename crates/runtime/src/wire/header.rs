@@ -1,7 +1,7 @@
 //! The part of a job that can be read without its body.
 use super::WireError;
 use foldwright_domain::{AggregateId, EventId, StreamKey, TenantId};
-use foldwright_ports::{BlobHash, HandedJob};
+use foldwright_ports::{BlobHash, HandedJob, Route};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -79,6 +79,9 @@ impl Header {
         if header.tenant != *tenant {
             return Err(foldwright_domain::SecurityError::ForeignTenant { what: "job header" }.into());
         }
+        if *header.route != *job.route.as_str() {
+            return Err(HeaderError::OtherRoute { header: header.route, job: job.route.clone() });
+        }
         Ok(header)
     }
 
@@ -99,6 +102,8 @@ pub(crate) enum HeaderError {
     Wire(#[from] WireError),
     #[error(transparent)]
     Security(#[from] foldwright_domain::SecurityError),
+    #[error("the header is of route {header}, the job of {job}: one of them is misplaced")]
+    OtherRoute { header: Arc<str>, job: Route },
 }
 
 #[cfg(test)]

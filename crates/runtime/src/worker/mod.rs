@@ -1,4 +1,5 @@
-//! Taking work from the queue: lanes claim, run and settle; a keeper holds their leases.
+//! Taking work from the queue: lanes claim, run and settle; a keeper holds their leases, a janitor cleans up.
+mod janitor;
 mod keeper;
 mod lane;
 mod leases;

@@ -19,9 +19,15 @@ pub struct WorkerSettings {
     pub lease: Duration,
     /// How long an idle lane waits for a wake-up before it looks by itself; default 5 s.
     pub idle: Duration,
+    /// How long a subscriber may run before it is dropped and tried again; default 60 s. Also the longest that closing a
+    /// kernel waits for one.
+    pub effect_timeout: Duration,
     /// How often orphaned bodies are swept; default 60 s.
     pub sweep: Duration,
 }
+
+/// Heartbeats every third of a shorter one would be all that a worker does.
+const SHORTEST_LEASE: Duration = Duration::from_millis(100);
 
 impl Default for WorkerSettings {
     fn default() -> Self {
@@ -33,6 +39,7 @@ impl Default for WorkerSettings {
             max_bytes: 8 << 20,
             lease: Duration::from_secs(30),
             idle: Duration::from_secs(5),
+            effect_timeout: Duration::from_secs(60),
             sweep: Duration::from_secs(60),
         }
     }
@@ -47,14 +54,17 @@ impl WorkerSettings {
                 faults.push(format!("worker setting `{name}` must not be zero"));
             }
         };
+        positive("effect_timeout", self.effect_timeout.is_zero());
         positive("bulk_lanes", self.bulk_lanes == 0);
         positive("effect_lanes", self.effect_lanes == 0);
         positive("max_groups", self.max_groups == 0);
         positive("max_jobs_per_group", self.max_jobs_per_group == 0);
         positive("max_bytes", self.max_bytes == 0);
-        positive("lease", self.lease < Duration::from_millis(3));
         positive("idle", self.idle.is_zero());
         positive("sweep", self.sweep.is_zero());
+        if self.lease < SHORTEST_LEASE {
+            faults.push(format!("worker setting `lease` is {:?}, at least {SHORTEST_LEASE:?}", self.lease));
+        }
         faults
     }
 }

@@ -1,5 +1,5 @@
 //! The worker of one process.
-use super::{LiveLeases, Stop, WorkerSettings, keeper::keep, lane::Lane};
+use super::{LiveLeases, Stop, WorkerSettings, janitor::tidy, keeper::keep, lane::Lane};
 use crate::{
     context::Context,
     handlers::RouteHandler,
@@ -63,6 +63,7 @@ impl Worker {
                 lanes.spawn(lane.run(stop.clone()));
             }
         }
+        lanes.spawn(tidy(ctx.clone(), settings, stop));
         let mut keeper = JoinSet::new();
         keeper.spawn(keep(ctx.clone(), leases, settings, keeper_stop));
         Self { lanes, keeper, stop_lanes, stop_keeper }

@@ -434,3 +434,30 @@ async fn no_header_outgrows_its_job_on_the_way() {
     assert_eq!(passed_on.iter().map(|context| context.len()).collect::<Vec<_>>(), [55, 256]);
     assert!(bench.blocked().await.is_empty());
 }
+
+/// B-18: the state that a run was to see is gone; it sees the current one.
+#[tokio::test(start_paused = true)]
+async fn a_run_whose_state_is_gone_sees_the_current_one() {
+    let bench = Bench::new();
+    let heard: Arc<Heard<String>> = Heard::new();
+    let odds: Arc<Heard<u64>> = Heard::new();
+    let wait = Dispatch::delayed(Duration::from_secs(60));
+    let pipeline = Pipeline::<Run>::define("runs")
+        .declares::<Note>()
+        .fold::<Last>(|f| f.subscriber(Ear::<_, _, All>::new(&heard), wait))
+        .map::<Odds>(|m| m.subscriber(Ear::<_, _, All>::new(&odds), wait))
+        .build()
+        .unwrap();
+    let kernel = bench.kernel().pipeline(pipeline).start().unwrap();
+    kernel.send_all([bulky(0, 7, 20_000), bulky(1, 9, 20_000)]).await.unwrap();
+    kernel.caught_up(|_| {}).await.unwrap();
+    bench.purge_bodies().await;
+    idle(&kernel).await;
+    let mut numbers = heard.numbers();
+    numbers.sort_unstable();
+    assert_eq!(numbers, [7, 9]);
+    assert!(heard.runs().iter().all(|run| run.state == noise(20_000, 9)));
+    assert_eq!(odds.runs().len(), 2);
+    assert_eq!(kernel.counters().states_missing.get(), 2);
+    assert!(bench.blocked().await.is_empty());
+}

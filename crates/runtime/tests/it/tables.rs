@@ -1,5 +1,5 @@
 //! Folds and maps in typed tables of the user's own.
-use crate::support::{All, Bench, Ear, Finish, Heard, Note, Odds, Run, RunEvent, Story, Total, Totals, finish, idle, note};
+use crate::support::{All, Bench, Ear, Heard, Note, Odds, Run, RunEvent, Story, Total, Totals, idle, note};
 use async_trait::async_trait;
 use foldwright_domain::Dispatch;
 use foldwright_ports::{FoldRow, Record, RecordTable, Result, StateKey, StateTable, Stored};
@@ -67,7 +67,6 @@ async fn a_table_takes_the_place_of_the_kernels_own_store() {
     let heard = Heard::new();
     let pipeline = Pipeline::<Run>::define("runs")
         .declares::<Note>()
-        .command::<Finish>()
         .fold::<Totals>(|f| f.subscriber(Ear::<RunEvent, _, All>::new(&heard), Dispatch::each()))
         .fold::<Story>(|f| f)
         .map::<Odds>(|m| m)
@@ -88,7 +87,7 @@ async fn a_table_takes_the_place_of_the_kernels_own_store() {
     for row in totals.rows.lock().unwrap().values_mut() {
         row.state = None;
     }
-    finish(&kernel, "r", 1).await;
+    kernel.send(note("r", 9, 0)).await.unwrap();
     idle(&kernel).await;
     assert_eq!((row(&totals).state, row(&totals).events), (Some(Total { events: 6, sum: 15 }), 6));
     assert_eq!(kernel.counters().refolds.get(), 1);

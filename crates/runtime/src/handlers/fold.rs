@@ -1,0 +1,230 @@
+//! Runs the jobs of one fold.
+use super::{
+    Failure, Incoming, Job, RouteHandler, SharedState,
+    fold_attempt::{Attempt, Folded},
+    read_events, settlement, stage_pending, subscriber_jobs,
+};
+use crate::{
+    context::Context,
+    fold::{KeyRule, Ledger},
+    subscriber::{Decides, PendingJob},
+};
+use async_trait::async_trait;
+use foldwright_domain::Fold;
+use foldwright_ports::{
+    FoldRow, Lease, LeaseEnd, Outcome, Rest, Revision, Settlement, StateKey, StateTable, Stored,
+};
+use std::sync::Arc;
+
+/// One fold with its table, its key rule and its subscribers.
+pub(crate) struct FoldHandler<F: Fold> {
+    pub(crate) table: Arc<dyn StateTable<F::State>>,
+    pub(crate) rule: Arc<dyn KeyRule<F>>,
+    pub(crate) subscribers: Vec<Arc<dyn Decides<F::On, F::State>>>,
+}
+
+/// A row as it was loaded, `None` where nothing was ever folded.
+type Loaded<S> = Option<FoldRow<Option<S>>>;
+
+/// What follows from a batch.
+enum Step<S> {
+    Store(Box<Waiting<S>>),
+    Settle(Settlement),
+}
+
+/// A lease that waits for its row to be stored.
+struct Waiting<S> {
+    lease: Lease,
+    done: usize,
+    rest: Rest,
+    row: FoldRow<S>,
+    pending: Vec<PendingJob>,
+}
+
+#[async_trait]
+impl<F: Fold> RouteHandler for FoldHandler<F> {
+    async fn run(&self, leases: Vec<Lease>, ctx: &Context) -> Vec<Settlement> {
+        let keys: Vec<StateKey> = leases.iter().map(|lease| self.state_key(lease)).collect();
+        let loaded = self.load(&keys).await;
+        let (mut settled, mut waiting) = (Vec::new(), Vec::new());
+        for ((lease, key), row) in leases.into_iter().zip(keys).zip(loaded) {
+            match self.fold(lease, key, row, ctx).await {
+                Step::Store(one) => waiting.push(*one),
+                Step::Settle(one) => settled.push(one),
+            }
+        }
+        settled.extend(self.store(waiting, ctx).await);
+        settled
+    }
+}
+
+impl<F: Fold> FoldHandler<F> {
+    fn state_key(&self, lease: &Lease) -> StateKey {
+        StateKey {
+            tenant: lease.group.tenant.clone(),
+            projection: F::NAME.into(),
+            key: self.rule.state_key(&lease.group.key).into(),
+        }
+    }
+
+    /// One call for all rows. A row that cannot be read (broken, or another tenant's) fails such a call, so the rows are
+    /// then asked for one by one: it fails its own lease alone.
+    async fn load(&self, keys: &[StateKey]) -> Vec<Result<Loaded<F::State>, Failure>> {
+        match self.table.load(keys).await {
+            Ok(rows) => rows.into_iter().map(Ok).collect(),
+            Err(error) if error.is_retryable() || keys.len() <= 1 => {
+                let failure = Failure::from(error);
+                keys.iter().map(|_| Err(failure.clone())).collect()
+            }
+            Err(_) => {
+                let mut rows = Vec::with_capacity(keys.len());
+                for key in keys {
+                    let row = self.table.load(std::slice::from_ref(key)).await;
+                    rows.push(row.map(|rows| rows.into_iter().next().flatten()).map_err(Failure::from));
+                }
+                rows
+            }
+        }
+    }
+
+    /// Folds one lease's batch in memory: a row to store, or a settlement when there is none.
+    async fn fold(
+        &self,
+        lease: Lease,
+        key: StateKey,
+        loaded: Result<Loaded<F::State>, Failure>,
+        ctx: &Context,
+    ) -> Step<F::State> {
+        let settle = |done, rest| Step::Settle(settlement(&lease, done, rest));
+        let loaded = match loaded {
+            Ok(loaded) => loaded,
+            Err(failure) => return settle(0, failure.rest()),
+        };
+        if let Some(release) = loaded.as_ref().and_then(|row| must_release::<F>(&lease, row)) {
+            ctx.counters.released.add(1);
+            return settle(0, release);
+        }
+        let Incoming { mut jobs, failure } = read_events::<F::On>(&lease, ctx).await;
+        let mut rest = failure.map_or(Rest::Back, |f| f.rest());
+        if let Some(strange) = jobs.iter().find(|job| !self.rule.holds(&key, &job.event)) {
+            rest = keyless(strange).rest();
+            let ahead = strange.index;
+            jobs.truncate(ahead);
+        }
+        if jobs.is_empty() {
+            return settle(0, rest);
+        }
+        if let Err(failure) = self.stage_left_over(&lease, loaded.as_ref(), ctx).await {
+            return settle(0, failure.rest());
+        }
+        let folded = loop {
+            match self.attempt(&lease, &key, loaded.as_ref(), &jobs, ctx).await {
+                Ok(folded) => break folded,
+                // Those ahead of the event at which `apply` panics still count.
+                Err(Attempt::Panicked { job, message }) => {
+                    rest = Rest::Quarantine { error: format!("`apply` panicked: {message}") };
+                    jobs.truncate(job);
+                    if jobs.is_empty() {
+                        return settle(0, rest);
+                    }
+                }
+                Err(Attempt::Failed(failure)) => return settle(0, failure.rest()),
+            }
+        };
+        let done = jobs.len();
+        match folded {
+            Folded::Nothing => settle(done, rest),
+            Folded::Row(row, pending) => {
+                Step::Store(Box::new(Waiting { lease, done, rest, row: *row, pending }))
+            }
+        }
+    }
+
+    /// Unless the lease that wrote the row was completed, what its write decided may never have been staged.
+    async fn stage_left_over(
+        &self,
+        lease: &Lease,
+        row: Option<&FoldRow<Option<F::State>>>,
+        ctx: &Context,
+    ) -> Result<(), Failure> {
+        let Some(row) = row.filter(|row| !is_staged(lease, row.revision)) else { return Ok(()) };
+        // Without a readable state there is nothing to run them with; `attempt` carries them over then.
+        let (Some(state), Ok(ledger)) = (&row.state, Ledger::decode(&row.ledger)) else { return Ok(()) };
+        if ledger.pending.is_empty() || row.fold_version != F::VERSION {
+            return Ok(());
+        }
+        let state = shared::<F, _>(&row.key.key, state)?;
+        stage_pending(&lease.group.tenant, &ledger.pending, &state, ctx).await
+    }
+
+    /// Stores the rows of many leases in one call; what follows from a row goes out only with its settlement.
+    async fn store(&self, waiting: Vec<Waiting<F::State>>, ctx: &Context) -> Vec<Settlement> {
+        if waiting.is_empty() {
+            return Vec::new();
+        }
+        let mut rows = Vec::with_capacity(waiting.len());
+        let mut left = Vec::with_capacity(waiting.len());
+        for Waiting { lease, done, rest, row, pending } in waiting {
+            let state = if pending.is_empty() { Ok(None) } else { shared::<F, _>(&row.key.key, &row.state).map(Some) };
+            rows.push(row);
+            left.push((lease, done, rest, pending, state));
+        }
+        let stored = self.table.store(rows).await;
+        let mut settlements = Vec::with_capacity(left.len());
+        for ((lease, done, rest, pending, state), stored) in left.into_iter().zip(stored) {
+            let follow = match (stored, state) {
+                (Ok(Stored::Yes), Ok(None)) => Ok(Vec::new()),
+                (Ok(Stored::Yes), Ok(Some(state))) => {
+                    subscriber_jobs(&lease.group.tenant, &pending, &state, ctx).await
+                }
+                (Ok(Stored::Superseded { by }), _) => {
+                    ctx.counters.superseded.add(1);
+                    let rest = Rest::Release { floor: Some(by.fence), need: None };
+                    settlements.push(settlement(&lease, 0, rest));
+                    continue;
+                }
+                (Err(error), _) => Err(Failure::from(error)),
+                (_, Err(failure)) => Err(failure),
+            };
+            settlements.push(match follow {
+                Ok(then) => Settlement {
+                    lease: lease.reference(),
+                    outcome: Outcome { done, rest },
+                    answers: Vec::new(),
+                    then,
+                },
+                Err(failure) => settlement(&lease, 0, failure.rest()),
+            });
+        }
+        settlements
+    }
+}
+
+/// The event has no key, or its key has changed since its job was made: in this group it would be counted wrongly.
+fn keyless<E>(job: &Job<E>) -> Failure {
+    Failure::retry(format!(
+        "event {} has another key than its group, or none: repair `key` and deploy it, or drain the group",
+        job.event.meta.id
+    ))
+}
+
+/// A row of a newer fold version is never overwritten, and a token not above the row's never writes.
+fn must_release<F: Fold>(lease: &Lease, row: &FoldRow<Option<F::State>>) -> Option<Rest> {
+    if row.fold_version > F::VERSION {
+        return Some(Rest::Release { floor: None, need: Some(row.fold_version) });
+    }
+    (lease.fence <= row.revision.fence)
+        .then_some(Rest::Release { floor: Some(row.revision.fence), need: None })
+}
+
+/// Whether the subscriber jobs that a write decided were staged: the settlement that completed its lease, or a later
+/// one, carried them. A group that was forgotten had completed everything.
+pub(super) fn is_staged(lease: &Lease, written: Revision) -> bool {
+    lease.previous == LeaseEnd::None || lease.completed.is_some_and(|fence| fence >= written.fence)
+}
+
+/// The state of a row as its subscribers see it.
+fn shared<F: Fold, S: serde::Serialize>(key: &str, state: &S) -> Result<SharedState, Failure> {
+    SharedState::new(F::NAME, key, state)
+}
+

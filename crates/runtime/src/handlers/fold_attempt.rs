@@ -1,0 +1,157 @@
+//! From a loaded row and a batch to the next row, in memory.
+use super::{Failure, FoldHandler, Job, fold::is_staged};
+use crate::{
+    context::Context,
+    fold::{Admission, Applied, Batch, Ledger, Panicked, Progress, RefoldError, Replaced, refold},
+    subscriber::{Decisions, PendingJob},
+    wire::{WireError, decode_event},
+};
+use foldwright_domain::{Fold, Identity, Millis, OrderKind, Position, TenantId};
+use foldwright_ports::{FoldRow, Lease, Revision, StateKey};
+use std::collections::BTreeSet;
+
+/// What a batch led to.
+pub(super) enum Folded<S> {
+    /// Every event was in already.
+    Nothing,
+    /// A new row, to be stored before anything follows from it.
+    Row(Box<FoldRow<S>>, Vec<PendingJob>),
+}
+
+/// Why a batch gave no row.
+pub(super) enum Attempt {
+    /// At this job of the batch.
+    Panicked { job: usize, message: String },
+    Failed(Failure),
+}
+
+impl From<RefoldError> for Attempt {
+    fn from(error: RefoldError) -> Self {
+        Self::Failed(match error {
+            RefoldError::Log(error) => error.into(),
+            RefoldError::Panicked { .. } | RefoldError::Init { .. } => Failure::quarantine(error.to_string()),
+            RefoldError::Decode(_) | RefoldError::Forgets { .. } => Failure::retry(error.to_string()),
+        })
+    }
+}
+
+impl<F: Fold> FoldHandler<F> {
+    /// Applies a batch to the loaded row, or refolds.
+    pub(super) async fn attempt(
+        &self,
+        lease: &Lease,
+        key: &StateKey,
+        loaded: Option<&FoldRow<Option<F::State>>>,
+        jobs: &[Job<F::On>],
+        ctx: &Context,
+    ) -> Result<Folded<F::State>, Attempt> {
+        let ledger = loaded.map(|row| Ledger::decode(&row.ledger));
+        let (ledger, ledger_is_lost) = match ledger {
+            None => (Ledger::default(), false),
+            Some(Ok(ledger)) => (ledger, false),
+            // A newer build noted more than this one could write back: the row is not this build's to replace.
+            Some(Err(newer @ WireError::Newer { .. })) => return Err(Attempt::Failed(newer.into())),
+            Some(Err(_)) => (Ledger::default(), true),
+        };
+        let batch = Batch::sort(jobs, &ledger);
+        let stale = ledger_is_lost
+            || loaded.is_some_and(|row| row.state.is_none() || row.fold_version != F::VERSION);
+        if !stale && batch.is_known() {
+            return Ok(Folded::Nothing);
+        }
+        let mut decisions = Decisions::new(&self.subscribers, &key.key);
+        let late = is_canonical::<F>() && batch.is_late(loaded.and_then(|row| row.last_applied));
+        let progress = if stale || late || !batch.unsure.is_empty() {
+            let events = loaded.map_or(0, |row| row.events);
+            let _admission = self.admit(&key.tenant, events, jobs.len(), ctx)?;
+            ctx.counters.refolds.add(1);
+            let replaced = Replaced {
+                applied: (!ledger_is_lost).then_some(&ledger.applied),
+                events: if ledger_is_lost { 0 } else { events },
+                other_version: loaded.is_some_and(|row| row.fold_version != F::VERSION),
+                batch: &batch.identities(),
+            };
+            refold(&*self.rule, &*ctx.ports.log, key, &replaced, &mut decisions).await?
+        } else {
+            self.apply(loaded, &ledger.applied, &batch.fresh, &mut decisions)?
+        };
+        for job in &batch.undecided {
+            decisions.decide(&job.event, &progress.state, || job.stored.clone());
+        }
+        if stale && loaded.is_some_and(|row| !is_staged(lease, row.revision)) {
+            decisions.carry(positions(ledger.pending)?);
+        }
+        let settled: BTreeSet<Identity> = batch.undecided.iter().map(|job| job.event.meta.identity).collect();
+        let undecided = ledger.undecided.into_iter().filter(|id| !settled.contains(id)).collect();
+        let pending = decisions.into_pending();
+        let ledger = Ledger { applied: progress.applied, pending: pending.clone(), undecided };
+        let now = ctx.ports.clock.now();
+        let row = FoldRow {
+            key: key.clone(),
+            state: progress.state,
+            fold_version: F::VERSION,
+            revision: Revision { fence: lease.fence, write: 1 },
+            events: progress.events,
+            last_applied: progress.last_applied,
+            created_at: loaded.map_or(now, |row| row.created_at),
+            updated_at: loaded.map_or(now, |row| now.max(Millis(row.updated_at.0.saturating_add(1)))),
+            ledger: ledger.encode(),
+        };
+        Ok(Folded::Row(Box::new(row), pending))
+    }
+
+    fn admit(
+        &self,
+        tenant: &TenantId,
+        events: u64,
+        batch: usize,
+        ctx: &Context,
+    ) -> Result<Admission, Attempt> {
+        let estimate = events.saturating_add(batch as u64);
+        ctx.refolds.admit(tenant, estimate, ctx.ports.clock.now()).map_err(|after| {
+            ctx.counters.deferred.add(1);
+            Attempt::Failed(Failure::defer(after))
+        })
+    }
+
+    fn apply(
+        &self,
+        loaded: Option<&FoldRow<Option<F::State>>>,
+        applied: &Applied,
+        fresh: &[&Job<F::On>],
+        decisions: &mut Decisions<'_, F::On, F::State>,
+    ) -> Result<Progress<F::State>, Attempt> {
+        let mut progress = match loaded.and_then(|row| row.state.clone().map(|state| (row, state))) {
+            Some((row, state)) => Progress {
+                state,
+                events: row.events,
+                last_applied: row.last_applied,
+                applied: applied.clone(),
+            },
+            None => Progress::init::<F>()
+                .map_err(|Panicked { message }| Attempt::Panicked { job: 0, message })?,
+        };
+        for job in fresh {
+            progress = progress
+                .step::<F>(&job.event)
+                .map_err(|Panicked { message }| Attempt::Panicked { job: job.index, message })?;
+            decisions.decide(&job.event, &progress.state, || job.stored.clone());
+        }
+        Ok(progress)
+    }
+}
+
+/// Decided jobs with the places of their events.
+fn positions(pending: Vec<PendingJob>) -> Result<Vec<(Position, PendingJob)>, Attempt> {
+    pending
+        .into_iter()
+        .map(|job| match decode_event(&job.event) {
+            Ok(event) => Ok((event.meta.position(), job)),
+            Err(error) => Err(Attempt::Failed(error.into())),
+        })
+        .collect()
+}
+
+const fn is_canonical<F: Fold>() -> bool {
+    <F::Order as OrderKind>::CANONICAL
+}

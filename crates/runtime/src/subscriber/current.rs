@@ -1,0 +1,11 @@
+//! What a run sees where its own state is gone, or of a version that this build cannot read.
+use crate::{context::Context, handlers::Failure};
+use async_trait::async_trait;
+use foldwright_domain::{RawEvent, Recorded};
+
+/// The state of a projection as it is now.
+#[async_trait]
+pub(crate) trait CurrentState<E, S>: Send + Sync + 'static {
+    /// `None` where the projection holds nothing for this event any more, so that there is nothing to run with.
+    async fn current(&self, event: &Recorded<E>, raw: &RawEvent, ctx: &Context) -> Result<Option<S>, Failure>;
+}
