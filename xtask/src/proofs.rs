@@ -16,13 +16,8 @@ pub(crate) struct Proofs {
 
 impl Proofs {
     pub(crate) fn run(&self, workspace: &Workspace) -> Result<ExitCode, Error> {
-        let mut proofs: Vec<_> = source_tree::load(workspace.root())?
-            .iter()
-            .flat_map(proofs_in)
-            .collect();
-        proofs.sort();
-        for proof in proofs
-            .iter()
+        for proof in all_in(&source_tree::load(workspace.root())?)
+            .into_iter()
             .filter(|proof| self.area.is_none_or(|area| proof.id.is_in_area(area)))
         {
             println!("{} {}:{} {}", proof.id, proof.path, proof.line, proof.test);
@@ -31,12 +26,33 @@ impl Proofs {
     }
 }
 
+/// A test and one id that it names.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Proof {
-    id: BehaviourId,
-    path: String,
-    line: usize,
-    test: String,
+pub(crate) struct Proof {
+    pub(crate) id: BehaviourId,
+    /// Relative to the workspace root.
+    pub(crate) path: String,
+    pub(crate) line: usize,
+    pub(crate) test: String,
+}
+
+impl Proof {
+    /// The test as documents name it: by modules, without the directories that every package has.
+    pub(crate) fn test_path(&self) -> String {
+        let modules = self.path.trim_end_matches(".rs").split('/');
+        let mut path: Vec<_> = modules.filter(|module| !EVERYWHERE.contains(module)).collect();
+        path.push(&self.test);
+        path.join("::")
+    }
+}
+
+const EVERYWHERE: [&str; 5] = ["crates", "src", "tests", "it", "mod"];
+
+/// Every proof in these files, by id and place.
+pub(crate) fn all_in(sources: &[SourceFile]) -> Vec<Proof> {
+    let mut proofs: Vec<_> = sources.iter().flat_map(proofs_in).collect();
+    proofs.sort();
+    proofs
 }
 
 /// Where a function counts as a test without saying so: the suites are functions that each adapter's tests call.
@@ -153,6 +169,19 @@ mod tests {
                 "G3 crates/x/src/a.rs:4 order_holds",
                 "D-01 crates/x/src/a.rs:11 late"
             ]
+        );
+    }
+
+    #[test]
+    fn a_test_is_named_by_its_modules() {
+        let path = |path, text| all_in(&[SourceFile::new(path, text)])[0].test_path();
+        let test = "/// G3\n#[test]\nfn t() {}\n";
+        let suite = "/// G3\npub fn t() {}\n";
+        assert_eq!(path("crates/x/tests/it/whole/mod.rs", test), "x::whole::t");
+        assert_eq!(path("crates/x/src/a/b.rs", test), "x::a::b::t");
+        assert_eq!(
+            path("crates/conformance/src/suite/order.rs", suite),
+            "conformance::suite::order::t"
         );
     }
 

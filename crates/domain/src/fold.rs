@@ -18,7 +18,8 @@ pub trait Fold: Send + Sync + 'static {
 
     /// Its name in routes and stores.
     const NAME: &'static str;
-    /// Raise it whenever `apply` or `State` changes: stored states of older versions are rebuilt.
+    /// Raise it whenever `apply` or `State` changes: a stored state of an older version is rebuilt from the log with the
+    /// next event of its aggregate or key.
     const VERSION: u32;
 
     /// The state before the first event.

@@ -14,7 +14,7 @@ pub trait Map: Send + Sync + 'static {
 
     /// Its name in routes and stores.
     const NAME: &'static str;
-    /// Raise it whenever `map` changes: readers see the highest version alone.
+    /// Raise it whenever `map` changes: of one event's records readers see that of the highest version alone.
     const VERSION: u32;
 
     /// The record of an event; `None` skips it.

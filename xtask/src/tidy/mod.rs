@@ -1,6 +1,7 @@
 //! The project's own rules. Each rule is a file that looks at the [`Tree`] and says what breaks it.
 
 mod banned_text;
+mod behaviours;
 mod crate_layers;
 mod feature_graph;
 mod file_length;
@@ -21,8 +22,9 @@ use self::violation::Violation;
 use crate::error::Error;
 use crate::workspace::Workspace;
 
-const RULES: [fn(&Tree) -> Vec<Violation>; 8] = [
+const RULES: [fn(&Tree) -> Vec<Violation>; 9] = [
     banned_text::check,
+    behaviours::check,
     crate_layers::check,
     feature_graph::check,
     file_length::check,

@@ -14,6 +14,8 @@ pub(crate) const ROOT_MANIFEST: &str = "[workspace.lints.rust]\nunsafe_code = \"
 pub(crate) fn sources<const N: usize>(files: [(&str, &str); N]) -> Tree {
     Tree {
         sources: files.map(|(path, text)| SourceFile::new(path, text)).into(),
+        behaviours: String::new(),
+        guarantees: String::new(),
         root_manifest: Manifest::parse("Cargo.toml", ROOT_MANIFEST).unwrap(),
         members: Vec::new(),
         resolved: BTreeMap::new(),

@@ -9,10 +9,20 @@ use crate::metadata::{Metadata, Package};
 use crate::source_tree::{self, SourceFile};
 use crate::workspace::Workspace;
 
+/// Where the behaviours are listed.
+pub(crate) const BEHAVIOURS: &str = "docs/behaviours.md";
+
+/// Where the promises are listed.
+pub(crate) const GUARANTEES: &str = "docs/guarantees.md";
+
 /// All that the rules look at. The rules themselves read nothing, so each can be tried on a made-up tree.
 #[derive(Debug)]
 pub(crate) struct Tree {
     pub(crate) sources: Vec<SourceFile>,
+    /// The text of [`BEHAVIOURS`].
+    pub(crate) behaviours: String,
+    /// The text of [`GUARANTEES`].
+    pub(crate) guarantees: String,
     pub(crate) root_manifest: Manifest,
     pub(crate) members: Vec<Member>,
     /// For each pure crate, the packages that a user of it alone compiles in.
@@ -49,6 +59,8 @@ impl Tree {
         }
         Ok(Self {
             sources: source_tree::load(root)?,
+            behaviours: load_text(root, BEHAVIOURS)?,
+            guarantees: load_text(root, GUARANTEES)?,
             root_manifest: load_manifest(root, "Cargo.toml")?,
             members,
             resolved,
@@ -56,11 +68,15 @@ impl Tree {
     }
 }
 
-fn load_manifest(root: &Path, relative: &str) -> Result<Manifest, Error> {
+fn load_text(root: &Path, relative: &str) -> Result<String, Error> {
     let path = root.join(relative);
-    let text = fs::read_to_string(&path).map_err(Error::file(&path))?;
+    fs::read_to_string(&path).map_err(Error::file(&path))
+}
+
+fn load_manifest(root: &Path, relative: &str) -> Result<Manifest, Error> {
+    let text = load_text(root, relative)?;
     Manifest::parse(relative, &text).map_err(|source| Error::Manifest {
-        path,
+        path: root.join(relative),
         source: Box::new(source),
     })
 }

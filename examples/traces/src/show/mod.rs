@@ -73,9 +73,9 @@ async fn all(
             for row in page.items {
                 let line = SummaryLine::new(tenant, &row.key.key, row.state);
                 if json {
-                    json::line(out, &line)?
+                    json::line(out, &line)?;
                 } else {
-                    table::row(out, &line)?
+                    table::row(out, &line)?;
                 }
             }
             from = page.next;

@@ -118,7 +118,8 @@ fn one_tenant_takes_all() {
 /// What the repository's first page shows is what the command prints, but for the time it took.
 #[test]
 fn the_first_page_shows_what_is_printed() {
-    let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md")).unwrap();
+    let page =
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md")).unwrap();
     let traces = Traces::new();
     let requests = sample("sample.requests.jsonl");
     let args = ["ingest", &sample("sample.otlp.jsonl.gz"), "--requests", &requests];
