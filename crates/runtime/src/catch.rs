@@ -10,13 +10,13 @@ use std::{
 /// Cancellation: dropping this drops the future.
 pub(crate) async fn catch<T>(future: impl Future<Output = T>) -> Result<T, String> {
     let mut future = pin!(future);
-    std::future::poll_fn(|cx| {
-        match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
+    std::future::poll_fn(
+        |cx| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
             Ok(Poll::Pending) => Poll::Pending,
             Ok(Poll::Ready(output)) => Poll::Ready(Ok(output)),
             Err(cause) => Poll::Ready(Err(panic_message(&*cause))),
-        }
-    })
+        },
+    )
     .await
 }
 
@@ -28,7 +28,9 @@ pub(crate) fn caught<T>(function: impl FnOnce() -> T) -> Result<T, String> {
 /// What a panic said.
 pub(crate) fn panic_message(cause: &(dyn std::any::Any + Send)) -> String {
     let text = cause.downcast_ref::<&str>().copied();
-    text.or_else(|| cause.downcast_ref::<String>().map(String::as_str)).unwrap_or("a panic without a message").into()
+    text.or_else(|| cause.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("a panic without a message")
+        .into()
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What every handler works with.
 use crate::{counters::Counters, fold::RefoldGate, router::Router, wire::Bodies};
 use foldwright_ports::{IdSource, Ports};
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 /// The ports and the kernel's own parts, shared by all workers of a kernel.
 pub(crate) struct Context {
@@ -11,4 +11,6 @@ pub(crate) struct Context {
     pub(crate) router: Router,
     pub(crate) refolds: RefoldGate,
     pub(crate) counters: Arc<Counters>,
+    /// How long a subscriber may run.
+    pub(crate) effect_timeout: Duration,
 }

@@ -52,4 +52,6 @@ pub struct Counters {
     pub hooks_swallowed: Counter,
     /// Job bodies that were gone and were rebuilt from the log.
     pub bodies_missing: Counter,
+    /// Subscriber runs that saw the current state, because their own was gone or not readable by this build.
+    pub states_missing: Counter,
 }

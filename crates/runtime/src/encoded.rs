@@ -3,7 +3,8 @@ use crate::catch::caught;
 use async_trait::async_trait;
 use bytes::Bytes;
 use foldwright_ports::{
-    AppendStore, Error, FoldRow, FoldStore, Kind, Record, RecordTable, Result, StateKey, StateRow, StateTable, Stored,
+    AppendStore, Error, FoldRow, FoldStore, Kind, Record, RecordTable, Result, StateKey, StateRow,
+    StateTable, Stored,
 };
 use serde::{Serialize, de::DeserializeOwned};
 use std::sync::Arc;
@@ -15,7 +16,10 @@ pub(crate) struct EncodedStates(pub(crate) Arc<dyn FoldStore>);
 impl<S: Serialize + DeserializeOwned + Send + Sync + 'static> StateTable<S> for EncodedStates {
     async fn load(&self, keys: &[StateKey]) -> Result<Vec<Option<FoldRow<Option<S>>>>> {
         let rows = self.0.load(keys).await?;
-        Ok(rows.into_iter().map(|row| row.map(|row| with_state(row, |s| decode_json(&s)))).collect())
+        Ok(rows
+            .into_iter()
+            .map(|row| row.map(|row| with_state(row, |s| decode_json(&s))))
+            .collect())
     }
 
     async fn store(&self, rows: Vec<FoldRow<S>>) -> Vec<Result<Stored>> {

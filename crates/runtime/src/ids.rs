@@ -11,7 +11,10 @@ pub struct SystemIds {
 
 impl IdSource for SystemIds {
     fn command_id(&self, now: Millis) -> CommandId {
-        self.commands.lock().unwrap_or_else(PoisonError::into_inner).next(now, random())
+        self.commands
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .next(now, random())
     }
 
     fn nonce(&self) -> Nonce {
@@ -20,7 +23,10 @@ impl IdSource for SystemIds {
 }
 
 /// A process that cannot draw randomness cannot make ids that are safe to use.
-#[expect(clippy::expect_used, reason = "without the operating system's randomness no id is safe")]
+#[expect(
+    clippy::expect_used,
+    reason = "without the operating system's randomness no id is safe"
+)]
 fn random() -> u64 {
     getrandom::u64().expect("the operating system gives randomness")
 }
@@ -41,7 +47,12 @@ impl SeededIds {
     /// Ids of this seed.
     #[must_use]
     pub fn new(seed: u64) -> Self {
-        Self { state: Mutex::new(Seeded { commands: CommandIds::default(), random: seed }) }
+        Self {
+            state: Mutex::new(Seeded {
+                commands: CommandIds::default(),
+                random: seed,
+            }),
+        }
     }
 }
 

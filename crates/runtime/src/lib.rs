@@ -33,7 +33,9 @@ mod worker;
 pub use counters::{Counter, Counters};
 pub use fold::RefoldBudget;
 pub use ids::{SeededIds, SystemIds};
-pub use kernel::{Answered, Backlog, Kernel, KernelBuilder, MAX_FUTURE, Receipt, Role, SendError, SendRefused};
+pub use kernel::{
+    Answered, Backlog, Kernel, KernelBuilder, MAX_FUTURE, Receipt, Role, SendError, SendRefused,
+};
 pub use pipeline::{Faults, Global, Pipeline, Projection};
 pub use reader::Reader;
 pub use subscriber::{EffectError, Subscriber};

@@ -4,25 +4,47 @@ use crate::{
     fold::key_text,
 };
 use foldwright_domain::{Aggregate, EventsOf, Fold, Key, KeyedFold, Map, TenantId};
-use foldwright_ports::{Cursor, Error, FoldRow, Kind, Limits, Page, Ports, Record, Result, StateKey, StateRow};
+use foldwright_ports::{
+    Cursor, Error, FoldRow, Kind, Limits, Page, Ports, Record, Result, StateKey, StateRow,
+};
+use std::{collections::BTreeSet, sync::Arc};
 
 /// Typed reads of the kernel's own stores. Needs no kernel: a process that only shows things needs no worker.
 #[derive(Clone, Debug)]
 pub struct Reader {
     ports: Ports,
+    /// Projections that are kept in a table of the user's own, by kind and name.
+    elsewhere: Arc<BTreeSet<(&'static str, &'static str)>>,
 }
 
 impl Reader {
     /// Reads from these ports.
     #[must_use]
     pub fn new(ports: Ports) -> Self {
-        Self { ports }
+        Self {
+            ports,
+            elsewhere: Arc::default(),
+        }
+    }
+
+    pub(crate) fn without(ports: Ports, elsewhere: Arc<BTreeSet<(&'static str, &'static str)>>) -> Self {
+        Self { ports, elsewhere }
+    }
+
+    /// A projection with a table of its own is read there, and never taken for empty here.
+    fn check(&self, kind: &'static str, name: &'static str) -> Result<()> {
+        if self.elsewhere.contains(&(kind, name)) {
+            let advice = format!("{kind} `{name}` is kept in a table of its own: read it there");
+            return Err(Error::new(Kind::Unsupported, "read projection", advice));
+        }
+        Ok(())
     }
 
     /// The state of a fold for one aggregate; `None` when nothing was folded yet.
     ///
     /// # Errors
-    /// The store's, or [`Kind::Corrupt`] when the row was made by another version of the fold and is not rebuilt yet.
+    /// The store's; [`Kind::Corrupt`] when the row was made by another version of the fold and is not rebuilt yet, which
+    /// happens with the next event of its aggregate; [`Kind::Unsupported`] when the fold has a table of its own.
     pub async fn state<F, A>(&self, key: &Key<A>) -> Result<Option<FoldRow<F::State>>>
     where
         F: Fold<On: EventsOf<A>>,
@@ -47,7 +69,12 @@ impl Reader {
     }
 
     async fn load<F: Fold>(&self, tenant: &TenantId, key: &str) -> Result<Option<FoldRow<F::State>>> {
-        let key = StateKey { tenant: tenant.clone(), projection: F::NAME.into(), key: key.into() };
+        self.check("fold", F::NAME)?;
+        let key = StateKey {
+            tenant: tenant.clone(),
+            projection: F::NAME.into(),
+            key: key.into(),
+        };
         let rows = self.ports.folds.load(&[key]).await?;
         rows.into_iter().next().flatten().map(typed::<F>).transpose()
     }
@@ -62,9 +89,13 @@ impl Reader {
         from: Option<Cursor>,
         limits: Limits,
     ) -> Result<Page<FoldRow<F::State>>> {
+        self.check("fold", F::NAME)?;
         let page = self.ports.folds.list(tenant, F::NAME, from, limits).await?;
         let items = page.items.into_iter().map(typed::<F>).collect::<Result<_>>()?;
-        Ok(Page { items, next: page.next })
+        Ok(Page {
+            items,
+            next: page.next,
+        })
     }
 
     /// Records of a map and tenant, in canonical order; of one aggregate when its id is given.
@@ -78,9 +109,17 @@ impl Reader {
         from: Option<Cursor>,
         limits: Limits,
     ) -> Result<Page<Record<M::Record>>> {
-        let page = self.ports.records.list(tenant, M::NAME, aggregate_id, from, limits).await?;
+        self.check("map", M::NAME)?;
+        let page = self
+            .ports
+            .records
+            .list(tenant, M::NAME, aggregate_id, from, limits)
+            .await?;
         let items = page.items.into_iter().map(record::<M>).collect::<Result<_>>()?;
-        Ok(Page { items, next: page.next })
+        Ok(Page {
+            items,
+            next: page.next,
+        })
     }
 
     /// The tenants that have events, in order of their names.
@@ -101,7 +140,9 @@ impl Reader {
 }
 
 fn typed<F: Fold>(row: StateRow) -> Result<FoldRow<F::State>> {
-    let state = (row.fold_version == F::VERSION).then(|| decode_json(&row.state)).flatten();
+    let state = (row.fold_version == F::VERSION)
+        .then(|| decode_json(&row.state))
+        .flatten();
     let state = state.ok_or_else(|| other_version(F::NAME, row.fold_version))?;
     Ok(with_state(row, |_| state))
 }

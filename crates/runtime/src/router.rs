@@ -48,8 +48,13 @@ impl Router {
     ) -> Result<Vec<NewJob>, BodyError> {
         let mut jobs = Vec::new();
         for event in events {
-            let Some(readers) = self.by_type.get(&event.meta.event_type) else { continue };
-            let body = ctx.bodies.write(&event.meta.stream.tenant, &encode_event(event)).await?;
+            let Some(readers) = self.by_type.get(&event.meta.event_type) else {
+                continue;
+            };
+            let body = ctx
+                .bodies
+                .write(&event.meta.stream.tenant, &encode_event(event))
+                .await?;
             for (route, projection) in readers {
                 let group_key = projection.group_key(event).unwrap_or_else(|error| {
                     tracing::warn!(%route, event = %event.meta.id, %error, "a projection has no key for an event");
@@ -79,7 +84,11 @@ fn event_job(event: &RawEvent, route: &Route, group_key: Arc<str>, body: &Writte
     NewJob {
         id: JobId::of_event(event.meta.id, route),
         route: route.clone(),
-        group: GroupId { tenant, path: route.path().into(), key: group_key },
+        group: GroupId {
+            tenant,
+            path: route.path().into(),
+            key: group_key,
+        },
         position: Some(event.meta.position()),
         delay: Duration::ZERO,
         replace: false,

@@ -34,7 +34,10 @@ impl Sweeper {
         let mut swept = tier(ports, &ports.hot_blobs, &mut self.hot).await?;
         if !Arc::ptr_eq(&ports.hot_blobs, &ports.cold_blobs) {
             let cold = tier(ports, &ports.cold_blobs, &mut self.cold).await?;
-            swept = Swept { judged: swept.judged + cold.judged, deleted: swept.deleted + cold.deleted };
+            swept = Swept {
+                judged: swept.judged + cold.judged,
+                deleted: swept.deleted + cold.deleted,
+            };
         }
         Ok(swept)
     }
@@ -42,9 +45,15 @@ impl Sweeper {
 
 async fn tier(ports: &Ports, store: &Arc<dyn BlobStore>, cursor: &mut Option<Cursor>) -> Result<Swept> {
     let now = ports.clock.now();
-    let page = store.list(now.minus(MARGIN), cursor.clone(), Limits::items(JUDGED)).await?;
+    let page = store
+        .list(now.minus(MARGIN), cursor.clone(), Limits::items(JUDGED))
+        .await?;
     let blobs: Vec<_> = page.items.iter().map(|entry| entry.blob.clone()).collect();
-    let held = if blobs.is_empty() { Vec::new() } else { ports.queue.held(&blobs).await? };
+    let held = if blobs.is_empty() {
+        Vec::new()
+    } else {
+        ports.queue.held(&blobs).await?
+    };
     let mut gone = Vec::new();
     let mut failed = None;
     let judged = page.items.iter().zip(held);
@@ -59,7 +68,10 @@ async fn tier(ports: &Ports, store: &Arc<dyn BlobStore>, cursor: &mut Option<Cur
             Err(error) => failed = Some(error),
         }
     }
-    let swept = Swept { judged: page.items.len(), deleted: gone.len() };
+    let swept = Swept {
+        judged: page.items.len(),
+        deleted: gone.len(),
+    };
     if !gone.is_empty() {
         ports.queue.forget(&gone).await?;
     }

@@ -5,8 +5,9 @@ use bytes::Bytes;
 use foldwright_adapter_memory::{Memory, VirtualClock};
 use foldwright_domain::{CommandId, EventId, Millis, Position, TenantId};
 use foldwright_ports::{
-    BlobEntry, BlobHash, BlobRef, BlobStore, Body, Capabilities, Capability, Cursor, Dedup, Error, GroupId, JobId, Kind,
-    Limits, NewJob, Nonce, Outcome, Page, Ports, QueueSettings, Result, Rest, Route, Settlement, Staged, Want, WorkerId,
+    BlobEntry, BlobHash, BlobRef, BlobStore, Body, Capabilities, Capability, Cursor, Dedup, Error, GroupId,
+    JobId, Kind, Limits, NewJob, Nonce, Outcome, Page, Ports, QueueSettings, Rest, Result, Route, Settlement,
+    Staged, Want, WorkerId,
 };
 use std::{
     collections::BTreeMap,
@@ -30,7 +31,10 @@ impl Bench {
     fn new() -> Self {
         let clock = Arc::new(VirtualClock::new(Millis(1_764_500_000_000)));
         let ports = Memory::new(clock, QueueSettings::default()).ports();
-        Self { ports, nonces: AtomicU64::new(0) }
+        Self {
+            ports,
+            nonces: AtomicU64::new(0),
+        }
     }
 
     fn nonce(&self) -> Nonce {
@@ -43,26 +47,45 @@ impl Bench {
     }
 
     async fn stage_as(&self, n: u128, blob: &BlobRef, dedup: Option<Dedup>) -> Staged {
-        self.ports.hot_blobs.put(blob, Bytes::from_static(b"body")).await.unwrap();
+        self.ports
+            .hot_blobs
+            .put(blob, Bytes::from_static(b"body"))
+            .await
+            .unwrap();
         let route = route();
         let job = NewJob {
             id: JobId::of_command(CommandId::from_u128(n << 12), &route),
             group: GroupId {
                 tenant: blob.tenant.clone(),
                 path: route.path().into(),
-                key: if dedup.is_some() { "one".into() } else { n.to_string().into() },
+                key: if dedup.is_some() {
+                    "one".into()
+                } else {
+                    n.to_string().into()
+                },
             },
             route,
-            position: Some(Position { occurred_at: self.ports.clock.now(), id: EventId::from_u128(n) }),
+            position: Some(Position {
+                occurred_at: self.ports.clock.now(),
+                id: EventId::from_u128(n),
+            }),
             delay: Duration::ZERO,
             replace: false,
             dedup,
             format: 1,
             header: Bytes::new(),
-            body: Body::Blob { hash: blob.hash, bytes: 5_000 },
+            body: Body::Blob {
+                hash: blob.hash,
+                bytes: 5_000,
+            },
             context: None,
         };
-        self.ports.queue.stage(self.nonce(), vec![job]).await.unwrap().remove(0)
+        self.ports
+            .queue
+            .stage(self.nonce(), vec![job])
+            .await
+            .unwrap()
+            .remove(0)
     }
 
     /// Completes so many jobs.
@@ -77,16 +100,28 @@ impl Bench {
             max_bytes: u64::MAX,
             lease: MINUTE,
         };
-        let leases = self.ports.queue.claim(self.nonce(), WorkerId(1), &want).await.unwrap();
+        let leases = self
+            .ports
+            .queue
+            .claim(self.nonce(), WorkerId(1), &want)
+            .await
+            .unwrap();
         assert_eq!(leases.len(), jobs);
         let done = |lease: &foldwright_ports::Lease| Settlement {
             lease: lease.reference(),
-            outcome: Outcome { done: 1, rest: Rest::Back },
+            outcome: Outcome {
+                done: 1,
+                rest: Rest::Back,
+            },
             answers: Vec::new(),
             then: Vec::new(),
         };
         let settlements = leases.iter().map(done).collect();
-        self.ports.queue.settle(self.nonce(), WorkerId(1), settlements, None).await.unwrap();
+        self.ports
+            .queue
+            .settle(self.nonce(), WorkerId(1), settlements, None)
+            .await
+            .unwrap();
     }
 
     async fn sweep(&self) -> Swept {
@@ -108,7 +143,10 @@ fn route() -> Route {
 }
 
 fn blob(content: &str) -> BlobRef {
-    BlobRef { tenant: TenantId::parse("a").unwrap(), hash: BlobHash::of(content.as_bytes()) }
+    BlobRef {
+        tenant: TenantId::parse("a").unwrap(),
+        hash: BlobHash::of(content.as_bytes()),
+    }
 }
 
 /// B-11, B-12
@@ -121,7 +159,13 @@ async fn a_body_stays_as_long_as_one_job_holds_it_and_an_hour_longer() {
     }
     bench.complete(7).await;
     tokio::time::sleep(21 * DAY).await;
-    assert_eq!(bench.sweep().await, Swept { judged: 1, deleted: 0 });
+    assert_eq!(
+        bench.sweep().await,
+        Swept {
+            judged: 1,
+            deleted: 0
+        }
+    );
     bench.complete(1).await;
     almost(GRACE, INSTANT).await;
     assert_eq!(bench.sweep().await.deleted, 0);
@@ -152,7 +196,11 @@ async fn staging_a_body_again_in_its_grace_restores_full_cover() {
 #[tokio::test(start_paused = true)]
 async fn a_chain_of_squashes_leaves_one_hold() {
     let bench = Bench::new();
-    let dedup = Some(Dedup { ttl: 10 * DAY, extend: true, replace: true });
+    let dedup = Some(Dedup {
+        ttl: 10 * DAY,
+        extend: true,
+        replace: true,
+    });
     let bodies: Vec<_> = (0..5).map(|n| blob(&n.to_string())).collect();
     for (n, body) in bodies.iter().enumerate() {
         tokio::time::sleep(MINUTE).await;
@@ -174,9 +222,21 @@ async fn a_body_that_was_never_staged_goes_by_the_backstop() {
     tokio::time::sleep(10 * MINUTE).await;
     assert_eq!(bench.sweep().await, Swept::default());
     almost(BACKSTOP, 10 * MINUTE + INSTANT).await;
-    assert_eq!(bench.sweep().await, Swept { judged: 1, deleted: 0 });
+    assert_eq!(
+        bench.sweep().await,
+        Swept {
+            judged: 1,
+            deleted: 0
+        }
+    );
     tokio::time::sleep(INSTANT).await;
-    assert_eq!(bench.sweep().await, Swept { judged: 1, deleted: 1 });
+    assert_eq!(
+        bench.sweep().await,
+        Swept {
+            judged: 1,
+            deleted: 1
+        }
+    );
 }
 
 /// B-14: a released body that a writer has just put again waits for that writer's job.
@@ -200,7 +260,12 @@ async fn a_body_that_was_just_put_again_is_left_alone() {
 async fn sweeps_are_bounded_go_on_where_the_last_one_stopped_and_start_over() {
     let bench = Bench::new();
     for n in 0..2_500 {
-        bench.ports.hot_blobs.put(&blob(&n.to_string()), Bytes::new()).await.unwrap();
+        bench
+            .ports
+            .hot_blobs
+            .put(&blob(&n.to_string()), Bytes::new())
+            .await
+            .unwrap();
     }
     let held: Vec<_> = (0..5).map(|n| blob(&format!("held {n}"))).collect();
     for (n, body) in held.iter().enumerate() {
@@ -214,7 +279,11 @@ async fn sweeps_are_bounded_go_on_where_the_last_one_stopped_and_start_over() {
         judged.push(swept.judged);
         assert_eq!(swept.deleted, 0);
     }
-    assert_eq!(judged, [1_000, 1_000, 505, 1_000], "bounded even where nothing is found");
+    assert_eq!(
+        judged,
+        [1_000, 1_000, 505, 1_000],
+        "bounded even where nothing is found"
+    );
     tokio::time::sleep(BACKSTOP).await;
     let mut deleted = 0;
     for _ in 0..5 {
@@ -233,11 +302,27 @@ async fn the_cold_tier_is_swept_too() {
     let body = blob("large");
     bench.stage(1, &body).await;
     bench.ports.cold_blobs.put(&body, Bytes::new()).await.unwrap();
-    assert!(bench.ports.hot_blobs.delete_untouched(&body, Millis(i64::MAX)).await.unwrap());
+    assert!(
+        bench
+            .ports
+            .hot_blobs
+            .delete_untouched(&body, Millis(i64::MAX))
+            .await
+            .unwrap()
+    );
     bench.complete(1).await;
-    assert!(bench.ports.cold_blobs.get(&body).await.unwrap().is_some(), "a release deletes nothing");
+    assert!(
+        bench.ports.cold_blobs.get(&body).await.unwrap().is_some(),
+        "a release deletes nothing"
+    );
     tokio::time::sleep(GRACE).await;
-    assert_eq!(bench.sweep().await, Swept { judged: 1, deleted: 1 });
+    assert_eq!(
+        bench.sweep().await,
+        Swept {
+            judged: 1,
+            deleted: 1
+        }
+    );
     assert!(bench.ports.cold_blobs.get(&body).await.unwrap().is_none());
 }
 
@@ -274,15 +359,35 @@ impl BlobStore for Stubborn {
 async fn one_body_that_cannot_be_deleted_holds_up_no_other() {
     let mut bench = Bench::new();
     for n in 0..1_200 {
-        bench.ports.hot_blobs.put(&blob(&n.to_string()), Bytes::new()).await.unwrap();
+        bench
+            .ports
+            .hot_blobs
+            .put(&blob(&n.to_string()), Bytes::new())
+            .await
+            .unwrap();
     }
-    let first = bench.ports.hot_blobs.list(Millis(i64::MAX), None, Limits::items(1)).await.unwrap().items;
+    let first = bench
+        .ports
+        .hot_blobs
+        .list(Millis(i64::MAX), None, Limits::items(1))
+        .await
+        .unwrap()
+        .items;
     let body = first[0].blob.clone();
-    bench.ports.hot_blobs = Arc::new(Stubborn { blobs: bench.ports.hot_blobs.clone(), body: body.clone() });
+    bench.ports.hot_blobs = Arc::new(Stubborn {
+        blobs: bench.ports.hot_blobs.clone(),
+        body: body.clone(),
+    });
     tokio::time::sleep(BACKSTOP).await;
     let mut sweeper = Sweeper::default();
     assert!(sweeper.sweep(&bench.ports).await.is_err());
     assert_eq!(sweeper.sweep(&bench.ports).await.unwrap().deleted, 200);
-    let left = bench.ports.hot_blobs.list(Millis(i64::MAX), None, Limits::items(10)).await.unwrap().items;
+    let left = bench
+        .ports
+        .hot_blobs
+        .list(Millis(i64::MAX), None, Limits::items(10))
+        .await
+        .unwrap()
+        .items;
     assert_eq!(left.iter().map(|entry| &entry.blob).collect::<Vec<_>>(), [&body]);
 }

@@ -41,7 +41,10 @@ impl Applied {
 
     /// A view for many questions about the same state.
     pub(crate) fn index(&self) -> AppliedIndex<'_> {
-        AppliedIndex { exact: self.exact.iter().collect(), older: &self.older }
+        AppliedIndex {
+            exact: self.exact.iter().collect(),
+            older: &self.older,
+        }
     }
 
     /// The identities that are known exactly.

@@ -28,13 +28,21 @@ impl<'a, E> Batch<'a, E> {
 
     /// The events that are not surely in.
     pub(crate) fn identities(&self) -> BTreeSet<Identity> {
-        self.fresh.iter().map(|job| job.event.meta.identity).chain(self.unsure.iter().copied()).collect()
+        self.fresh
+            .iter()
+            .map(|job| job.event.meta.identity)
+            .chain(self.unsure.iter().copied())
+            .collect()
     }
 
     /// Sorts the jobs of a lease. Pure.
     pub(crate) fn sort(jobs: &'a [Job<E>], ledger: &Ledger) -> Self {
         let applied = ledger.applied.index();
-        let mut batch = Self { fresh: Vec::new(), unsure: BTreeSet::new(), undecided: Vec::new() };
+        let mut batch = Self {
+            fresh: Vec::new(),
+            unsure: BTreeSet::new(),
+            undecided: Vec::new(),
+        };
         let mut seen = BTreeSet::new();
         for job in jobs {
             let identity = job.event.meta.identity;
@@ -50,7 +58,9 @@ impl<'a, E> Batch<'a, E> {
                 Membership::Yes => {}
             }
         }
-        batch.fresh.sort_by_key(|job| -> Position { job.event.meta.position() });
+        batch
+            .fresh
+            .sort_by_key(|job| -> Position { job.event.meta.position() });
         batch
     }
 }

@@ -23,7 +23,11 @@ pub struct RefoldBudget {
 
 impl Default for RefoldBudget {
     fn default() -> Self {
-        Self { events_per_second: 20_000, burst: 100_000, defer: Duration::from_millis(500) }
+        Self {
+            events_per_second: 20_000,
+            burst: 100_000,
+            defer: Duration::from_millis(500),
+        }
     }
 }
 
@@ -36,7 +40,8 @@ impl RefoldBudget {
             ("defer", self.defer.is_zero()),
         ];
         let zero = zero.into_iter().filter(|(_, is_zero)| *is_zero);
-        zero.map(|(name, _)| format!("refold budget `{name}` must not be zero")).collect()
+        zero.map(|(name, _)| format!("refold budget `{name}` must not be zero"))
+            .collect()
     }
 }
 
@@ -60,7 +65,11 @@ pub(crate) enum Admission {
 
 impl RefoldGate {
     pub(crate) fn new(budget: RefoldBudget) -> Self {
-        Self { budget, shares: Mutex::default(), over_budget: Arc::new(Semaphore::new(1)) }
+        Self {
+            budget,
+            shares: Mutex::default(),
+            over_budget: Arc::new(Semaphore::new(1)),
+        }
     }
 
     /// Admits a refold of about `events` events, or says how long its batch has to wait.
@@ -79,8 +88,14 @@ impl RefoldGate {
         let budget = self.budget;
         // A share that is full again says nothing that a missing one does not: the map stays small.
         shares.retain(|_, share| share.refilled(budget, now) < budget.burst);
-        let share = shares.entry(tenant.clone()).or_insert(Share { left: budget.burst, at: now });
-        *share = Share { left: share.refilled(budget, now), at: now };
+        let share = shares.entry(tenant.clone()).or_insert(Share {
+            left: budget.burst,
+            at: now,
+        });
+        *share = Share {
+            left: share.refilled(budget, now),
+            at: now,
+        };
         match share.left.checked_sub(events) {
             Some(left) => {
                 share.left = left;
@@ -116,13 +131,25 @@ mod tests {
             defer: Duration::from_millis(7),
         });
         let now = Millis(0);
-        assert!(matches!(gate.admit(&tenant("a"), 100, now), Ok(Admission::WithinShare)));
+        assert!(matches!(
+            gate.admit(&tenant("a"), 100, now),
+            Ok(Admission::WithinShare)
+        ));
         let over = gate.admit(&tenant("a"), 1, now);
         assert!(matches!(over, Ok(Admission::OverShare { .. })));
         assert!(matches!(gate.admit(&tenant("a"), 1, now), Err(wait) if wait == Duration::from_millis(7)));
-        assert!(matches!(gate.admit(&tenant("b"), 100, now), Ok(Admission::WithinShare)));
+        assert!(matches!(
+            gate.admit(&tenant("b"), 100, now),
+            Ok(Admission::WithinShare)
+        ));
         drop(over);
-        assert!(matches!(gate.admit(&tenant("a"), 1_000, now), Ok(Admission::OverShare { .. })));
-        assert!(matches!(gate.admit(&tenant("a"), 10, Millis(1_000)), Ok(Admission::WithinShare)));
+        assert!(matches!(
+            gate.admit(&tenant("a"), 1_000, now),
+            Ok(Admission::OverShare { .. })
+        ));
+        assert!(matches!(
+            gate.admit(&tenant("a"), 10, Millis(1_000)),
+            Ok(Admission::WithinShare)
+        ));
     }
 }

@@ -41,12 +41,18 @@ impl Filter {
         }
         let next = match self.layers.last() {
             None => Some(FIRST_LAYER),
-            Some(last) if last.held >= last.capacity => Some(last.capacity.saturating_mul(2).min(LARGEST_LAYER)),
+            Some(last) if last.held >= last.capacity => {
+                Some(last.capacity.saturating_mul(2).min(LARGEST_LAYER))
+            }
             Some(_) => None,
         };
         if let Some(capacity) = next {
             let bits = vec![0; capacity as usize * BYTES_PER_IDENTITY];
-            self.layers.push(Layer { capacity, held: 0, bits });
+            self.layers.push(Layer {
+                capacity,
+                held: 0,
+                bits,
+            });
         }
         if let Some(layer) = self.layers.last_mut() {
             layer.insert(identity);
@@ -54,13 +60,17 @@ impl Filter {
     }
 
     fn is_full(&self) -> bool {
-        self.layers.iter().fold(0, |held: u32, layer| held.saturating_add(layer.held)) >= MAX_IDENTITIES
+        self.layers
+            .iter()
+            .fold(0, |held: u32, layer| held.saturating_add(layer.held))
+            >= MAX_IDENTITIES
     }
 }
 
 impl Layer {
     fn contains(&self, identity: &Identity) -> bool {
-        self.probes(identity).all(|(byte, mask)| self.bits.get(byte).is_none_or(|b| b & mask != 0))
+        self.probes(identity)
+            .all(|(byte, mask)| self.bits.get(byte).is_none_or(|b| b & mask != 0))
     }
 
     fn insert(&mut self, identity: &Identity) {
@@ -119,7 +129,9 @@ pub(super) mod tests {
         }
         assert_eq!(filter.layers.len(), 3);
         assert!((0..40_000).all(|n| filter.may_contain(&identity(n))));
-        let strangers = (1_000_000..1_100_000).filter(|n| filter.may_contain(&identity(*n))).count();
+        let strangers = (1_000_000..1_100_000)
+            .filter(|n| filter.may_contain(&identity(*n)))
+            .count();
         assert!(strangers <= 5, "{strangers} of 100,000 strangers look present");
     }
 
@@ -131,33 +143,55 @@ pub(super) mod tests {
         let mut filter = Filter::default();
         filter.insert(&identity(7));
         let bits = &filter.layers[0].bits;
-        let set: Vec<usize> = (0..bits.len() * 8).filter(|bit| bits[bit / 8] & (1 << (bit % 8)) != 0).collect();
+        let set: Vec<usize> = (0..bits.len() * 8)
+            .filter(|bit| bits[bit / 8] & (1 << (bit % 8)) != 0)
+            .collect();
         assert_eq!(set, PROBES_OF_7);
     }
 
     /// The bits of identity 7 in a first layer.
     pub(crate) const PROBES_OF_7: [usize; 22] = [
-        29125, 29730, 30335, 66747, 67352, 67957, 104369, 104974, 105579, 141386, 141991, 142596, 179008, 179613, 180218,
-        216630, 217235, 217840, 253647, 254252, 254857, 255462,
+        29125, 29730, 30335, 66747, 67352, 67957, 104369, 104974, 105579, 141386, 141991, 142596, 179008,
+        179613, 180218, 216630, 217235, 217840, 253647, 254252, 254857, 255462,
     ];
 
     /// B-23: a row that a disk error wrote.
     #[test]
     fn counts_beyond_all_bounds_do_not_overflow() {
-        let layer = || Layer { capacity: u32::MAX, held: u32::MAX, bits: vec![0; 8] };
-        let full = Filter { layers: vec![layer(), layer()] };
+        let layer = || Layer {
+            capacity: u32::MAX,
+            held: u32::MAX,
+            bits: vec![0; 8],
+        };
+        let full = Filter {
+            layers: vec![layer(), layer()],
+        };
         assert!(full.may_contain(&identity(1)));
-        let mut odd = Filter { layers: vec![Layer { held: 0, capacity: 0, bits: Vec::new() }] };
+        let mut odd = Filter {
+            layers: vec![Layer {
+                held: 0,
+                capacity: 0,
+                bits: Vec::new(),
+            }],
+        };
         odd.insert(&identity(1));
         assert!(odd.may_contain(&identity(1)));
     }
 
     #[test]
     fn a_full_filter_is_never_sure_of_absence() {
-        let layer = |held| Layer { capacity: held, held, bits: vec![0; 8] };
-        let filter = Filter { layers: vec![layer(MAX_IDENTITIES)] };
+        let layer = |held| Layer {
+            capacity: held,
+            held,
+            bits: vec![0; 8],
+        };
+        let filter = Filter {
+            layers: vec![layer(MAX_IDENTITIES)],
+        };
         assert!(filter.may_contain(&identity(1)));
-        let nearly = Filter { layers: vec![layer(MAX_IDENTITIES - 1)] };
+        let nearly = Filter {
+            layers: vec![layer(MAX_IDENTITIES - 1)],
+        };
         assert!(!nearly.may_contain(&identity(1)));
     }
 }

@@ -14,9 +14,9 @@ mod source;
 pub(crate) use applied::{Applied, Membership};
 pub(crate) use batch::Batch;
 pub use budget::RefoldBudget;
+pub(crate) use budget::{Admission, RefoldGate};
 #[cfg(test)]
 pub(crate) use filter::tests::PROBES_OF_7;
-pub(crate) use budget::{Admission, RefoldGate};
 pub(crate) use ledger::Ledger;
 pub(crate) use progress::{Panicked, Progress};
 pub(crate) use refold::{RefoldError, Replaced, refold};

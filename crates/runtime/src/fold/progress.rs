@@ -24,15 +24,23 @@ pub(crate) struct Panicked {
 impl<S> Progress<S> {
     /// The state before the first event.
     pub(crate) fn init<F: Fold<State = S>>() -> Result<Self, Panicked> {
-        let state = catch_unwind(F::init).map_err(|cause| Panicked { message: panic_message(&*cause) })?;
-        Ok(Self { state, events: 0, last_applied: None, applied: Applied::default() })
+        let state = catch_unwind(F::init).map_err(|cause| Panicked {
+            message: panic_message(&*cause),
+        })?;
+        Ok(Self {
+            state,
+            events: 0,
+            last_applied: None,
+            applied: Applied::default(),
+        })
     }
 
     /// The state after one more event, which must not be in yet.
     pub(crate) fn step<F: Fold<State = S>>(mut self, event: &Recorded<F::On>) -> Result<Self, Panicked> {
         let state = self.state;
-        self.state = catch_unwind(AssertUnwindSafe(|| F::apply(state, event)))
-            .map_err(|cause| Panicked { message: panic_message(&*cause) })?;
+        self.state = catch_unwind(AssertUnwindSafe(|| F::apply(state, event))).map_err(|cause| Panicked {
+            message: panic_message(&*cause),
+        })?;
         self.events += 1;
         self.last_applied = self.last_applied.max(Some(event.meta.position()));
         self.applied.insert(event.meta.identity);

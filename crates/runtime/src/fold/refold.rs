@@ -24,7 +24,11 @@ pub(crate) struct Replaced<'a> {
 impl Replaced<'_> {
     /// What the batch says where the notes are lost: its own events are new, all others were there.
     fn guess(&self, identity: &Identity) -> Membership {
-        if self.batch.contains(identity) { Membership::No } else { Membership::Unsure }
+        if self.batch.contains(identity) {
+            Membership::No
+        } else {
+            Membership::Unsure
+        }
     }
 }
 
@@ -36,7 +40,10 @@ pub(crate) enum RefoldError {
     #[error(transparent)]
     Decode(#[from] DecodeError),
     #[error("reading or `apply` panicked at event {event}: {message}")]
-    Panicked { event: foldwright_domain::EventId, message: String },
+    Panicked {
+        event: foldwright_domain::EventId,
+        message: String,
+    },
     #[error("`init` panicked: {message}")]
     Init { message: String },
     #[error(
@@ -72,7 +79,10 @@ pub(crate) async fn refold<F: Fold>(
         for raw in page.items {
             let Some(event) = decode::<F>(&raw)?.filter(|event| rule.holds(key, event)) else {
                 // Not forgotten: the version that made the row read it, this one does not.
-                match known.as_ref().map_or(Membership::No, |known| known.contains(&raw.meta.identity)) {
+                match known
+                    .as_ref()
+                    .map_or(Membership::No, |known| known.contains(&raw.meta.identity))
+                {
                     Membership::Yes => (kept, dropped) = (kept + 1, dropped + 1),
                     Membership::Unsure => dropped += 1,
                     Membership::No => {}
@@ -84,8 +94,9 @@ pub(crate) async fn refold<F: Fold>(
                 .step::<F>(&event)
                 .map_err(|Panicked { message }| RefoldError::Panicked { event: id, message })?;
             let identity = &event.meta.identity;
-            let membership =
-                known.as_ref().map_or_else(|| replaced.guess(identity), |known| known.contains(identity));
+            let membership = known
+                .as_ref()
+                .map_or_else(|| replaced.guess(identity), |known| known.contains(identity));
             match membership {
                 Membership::Yes => kept += 1,
                 Membership::No => {
@@ -107,7 +118,10 @@ pub(crate) async fn refold<F: Fold>(
     let found = progress.events + dropped;
     let all_are_read = !replaced.other_version || rule.pages_hold_other_versions();
     if all_are_read && (kept < exact || found < replaced.events) {
-        return Err(RefoldError::Forgets { found, applied: replaced.events });
+        return Err(RefoldError::Forgets {
+            found,
+            applied: replaced.events,
+        });
     }
     if replaced.applied.is_some() && found.saturating_sub(replaced.events) > new {
         decisions.join(uncertain);
@@ -120,7 +134,14 @@ fn decode<F: Fold>(raw: &RawEvent) -> Result<Option<Recorded<F::On>>, RefoldErro
     if !F::On::reads(&raw.meta.event_type) {
         return Ok(None);
     }
-    let data = caught(|| F::On::decode(&raw.meta.event_type, &raw.meta.version, &raw.data))
-        .map_err(|message| RefoldError::Panicked { event: raw.meta.id, message })??;
-    Ok(Some(Recorded { meta: raw.meta.clone(), data }))
+    let data = caught(|| F::On::decode(&raw.meta.event_type, &raw.meta.version, &raw.data)).map_err(
+        |message| RefoldError::Panicked {
+            event: raw.meta.id,
+            message,
+        },
+    )??;
+    Ok(Some(Recorded {
+        meta: raw.meta.clone(),
+        data,
+    }))
 }

@@ -6,7 +6,10 @@ use foldwright_ports::{Cursor, Error, EventLog, Kind, Limits, Page, Selection, S
 use std::{marker::PhantomData, sync::Arc};
 
 /// How many events a refold reads at a time.
-const PAGE: Limits = Limits { items: 1_000, bytes: 8 << 20 };
+const PAGE: Limits = Limits {
+    items: 1_000,
+    bytes: 8 << 20,
+};
 
 /// Finds the key of an event and the events of a key.
 #[async_trait]
@@ -74,8 +77,11 @@ impl<F: Fold> KeyRule<F> for ByAggregate {
     ) -> Result<Page<RawEvent>, Error> {
         let id = AggregateId::parse(key.key.clone())
             .map_err(|source| Error::new(Kind::Invalid, "refold", "no aggregate id").caused_by(source))?;
-        let stream =
-            StreamKey { tenant: key.tenant.clone(), aggregate_type: self.aggregate_type.into(), id };
+        let stream = StreamKey {
+            tenant: key.tenant.clone(),
+            aggregate_type: self.aggregate_type.into(),
+            id,
+        };
         log.load(&stream, from, PAGE).await
     }
 
@@ -107,7 +113,10 @@ impl<F: KeyedFold> KeyRule<F> for ByKey<F> {
     fn group_key(&self, event: &RawEvent) -> Result<Arc<str>, KeyError> {
         let data = caught(|| F::On::decode(&event.meta.event_type, &event.meta.version, &event.data))
             .map_err(KeyError::Panicked)??;
-        json_key::<F>(&Recorded { meta: event.meta.clone(), data })
+        json_key::<F>(&Recorded {
+            meta: event.meta.clone(),
+            data,
+        })
     }
 
     fn state_key<'a>(&self, group_key: &'a str) -> &'a str {
@@ -121,15 +130,25 @@ impl<F: KeyedFold> KeyRule<F> for ByKey<F> {
         from: Option<Cursor>,
     ) -> Result<Page<RawEvent>, Error> {
         let typed: F::Key = serde_json::from_str(&key.key).map_err(|source| {
-            Error::new(Kind::Corrupt, "refold", "the stored key of a keyed fold does not decode")
-                .caused_by(source)
+            Error::new(
+                Kind::Corrupt,
+                "refold",
+                "the stored key of a keyed fold does not decode",
+            )
+            .caused_by(source)
         })?;
-        let window = caught(|| F::window(&typed))
-            .map_err(|message| Error::new(Kind::Invalid, "refold", format!("`window` panicked: {message}")))?;
+        let window = caught(|| F::window(&typed)).map_err(|message| {
+            Error::new(Kind::Invalid, "refold", format!("`window` panicked: {message}"))
+        })?;
         let selection = Selection {
             tenant: key.tenant.clone(),
             aggregate_types: Vec::new(),
-            event_types: F::On::CATALOG.iter().copied().flatten().map(|d| d.event_type.into()).collect(),
+            event_types: F::On::CATALOG
+                .iter()
+                .copied()
+                .flatten()
+                .map(|d| d.event_type.into())
+                .collect(),
             occurred: Some(window),
         };
         log.scan(&selection, from, PAGE).await

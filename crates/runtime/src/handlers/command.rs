@@ -1,5 +1,5 @@
 //! Runs commands: intent, events, append, and the jobs that follow.
-use super::{Failure, RouteHandler, settlement};
+use super::{Failure, RouteHandler, settlement, stored_events::StoredEvents};
 use crate::{
     catch::caught,
     context::Context,
@@ -8,11 +8,11 @@ use crate::{
 };
 use async_trait::async_trait;
 use foldwright_domain::{
-    Aggregate, Batch, BatchError, Command, EncodeError, Event, EventId, Identity, Intent, Meta, Origin, RawEvent,
+    Aggregate, Batch, BatchError, Command, EncodeError, Event, EventId, Identity, Intent, Meta, Origin,
     Recorded, Rejected, StreamKey, TenantId,
 };
 use foldwright_ports::{
-    Answer, Append, AppendError, Appended, EventRef, Expect, HandedJob, Lease, NewJob, Outcome, Rest, Settlement,
+    Answer, Append, AppendError, Appended, Expect, HandedJob, Lease, NewJob, Outcome, Rest, Settlement,
 };
 use std::marker::PhantomData;
 
@@ -56,17 +56,27 @@ impl<C: Command> RouteHandler for CommandHandler<C> {
             .iter()
             .flatten()
             .filter_map(|one| match one {
-                Ok(Decided::Events(_, batch)) => {
-                    Some(Append { batch: batch.clone(), expect: Expect::Any })
-                }
+                Ok(Decided::Events(_, batch)) => Some(Append {
+                    batch: batch.clone(),
+                    expect: Expect::Any,
+                }),
                 _ => None,
             })
             .collect();
-        let answers = if appends.is_empty() { Vec::new() } else { ctx.ports.log.append(appends).await };
+        let answers = if appends.is_empty() {
+            Vec::new()
+        } else {
+            ctx.ports.log.append(appends).await
+        };
+        let batches = decided.iter().flatten().filter_map(|one| match one {
+            Ok(Decided::Events(_, batch)) => Some(batch),
+            _ => None,
+        });
+        let stored = StoredEvents::load(batches.zip(&answers), ctx).await;
         let mut answers = answers.into_iter();
         let mut settlements = Vec::with_capacity(leases.len());
         for (lease, of_lease) in leases.into_iter().zip(decided) {
-            settlements.push(settle(&lease, of_lease, &mut answers, ctx).await);
+            settlements.push(settle(&lease, of_lease, &mut answers, &stored, ctx).await);
         }
         settlements
     }
@@ -77,21 +87,28 @@ async fn settle<C: Command>(
     lease: &Lease,
     decided: Vec<Result<Decided<C>, Failure>>,
     answers: &mut impl Iterator<Item = Result<Vec<Appended>, AppendError>>,
+    stored: &StoredEvents,
     ctx: &Context,
 ) -> Settlement {
     let mut settled = settlement(lease, 0, Rest::Back);
     let mut failure = None;
     for (one, job) in decided.into_iter().zip(&lease.jobs) {
         // The answer is taken even behind a failure, so that the next lease finds its own.
-        let ran = finish(one, answers, ctx).await;
+        let ran = finish(one, answers, stored, ctx).await;
         if failure.is_some() {
             continue;
         }
         match ran {
             Ok(Ran { then, answer }) => {
-                settled.outcome = Outcome { done: settled.outcome.done + 1, rest: Rest::Back };
+                settled.outcome = Outcome {
+                    done: settled.outcome.done + 1,
+                    rest: Rest::Back,
+                };
                 settled.then.extend(then);
-                settled.answers.extend(answer.map(|a| Answer { job: job.id, answer: a.encode() }));
+                settled.answers.extend(answer.map(|a| Answer {
+                    job: job.id,
+                    answer: a.encode(),
+                }));
             }
             Err(cause) => failure = Some(cause),
         }
@@ -105,15 +122,25 @@ async fn settle<C: Command>(
 async fn finish<C: Command>(
     decided: Result<Decided<C>, Failure>,
     answers: &mut impl Iterator<Item = Result<Vec<Appended>, AppendError>>,
+    stored: &StoredEvents,
     ctx: &Context,
 ) -> Result<Ran, Failure> {
     match decided? {
         Decided::Rejected(Rejected { code, message }) => {
             ctx.counters.rejected.add(1);
-            let answer = CommandAnswer::Rejected { code: code.into_owned(), message };
-            Ok(Ran { then: Vec::new(), answer: Some(answer) })
+            let answer = CommandAnswer::Rejected {
+                code: code.into_owned(),
+                message,
+            };
+            Ok(Ran {
+                then: Vec::new(),
+                answer: Some(answer),
+            })
         }
-        Decided::NoEvents => Ok(Ran { then: Vec::new(), answer: None }),
+        Decided::NoEvents => Ok(Ran {
+            then: Vec::new(),
+            answer: None,
+        }),
         Decided::Events(intent, batch) => {
             let appended = match answers.next() {
                 Some(Ok(appended)) => appended,
@@ -122,61 +149,11 @@ async fn finish<C: Command>(
                 None => return Err(Failure::retry("the log did not answer for every command")),
             };
             after_store(&intent, ctx);
-            let events = stored_events(batch, &appended, ctx).await?;
+            let events = stored.of(batch, &appended, ctx)?;
             let then = ctx.router.follow_ups(&events, ctx).await?;
             Ok(Ran { then, answer: None })
         }
     }
-}
-
-/// For a duplicate the *stored* event goes out, under its own id: where it was applied nothing follows, and where its
-/// first command's jobs were lost they are made good. For a conflict too, whatever its id: a build whose handler makes
-/// other events of the same command must not bring projections what the log does not hold.
-async fn stored_events(batch: Batch, appended: &[Appended], ctx: &Context) -> Result<Vec<RawEvent>, Failure> {
-    let stream = batch.stream().clone();
-    let mut events = batch.into_events();
-    let mut missing = Vec::new();
-    for (index, (event, appended)) in events.iter().zip(appended).enumerate() {
-        let stored = match appended {
-            Appended::Fresh => {
-                ctx.counters.events_fresh.add(1);
-                continue;
-            }
-            Appended::Duplicate { stored } => {
-                ctx.counters.events_duplicate.add(1);
-                if *stored == event.meta.id {
-                    continue;
-                }
-                *stored
-            }
-            Appended::Conflict { stored } => {
-                ctx.counters.events_conflicting.add(1);
-                tracing::warn!(
-                    tenant = %stream.tenant,
-                    event_type = %event.meta.event_type,
-                    event = %event.meta.id,
-                    %stored,
-                    "an event of this identity but another content is stored already; it stays"
-                );
-                *stored
-            }
-        };
-        missing.push((index, EventRef { stream: stream.clone(), id: stored }));
-    }
-    if missing.is_empty() {
-        return Ok(events);
-    }
-    let (places, missing): (Vec<_>, Vec<_>) = missing.into_iter().unzip();
-    let mut found = ctx.ports.log.find(&missing).await?.into_iter();
-    for index in places {
-        let stored = found.next().flatten();
-        let stored =
-            stored.ok_or_else(|| Failure::retry("the log names a stored event that it does not hold"))?;
-        if let Some(event) = events.get_mut(index) {
-            *event = stored;
-        }
-    }
-    Ok(events)
 }
 
 /// Best effort: a panic in it is counted and fails nothing.
@@ -204,7 +181,12 @@ fn handle<C: Command>(tenant: &TenantId, body: &CommandBody) -> Result<Decided<C
         causation_id: body.causation_id,
         trace_context: body.trace_context.clone(),
     };
-    let intent = Intent { tenant: tenant.clone(), occurred_at: body.occurred_at, payload, origin };
+    let intent = Intent {
+        tenant: tenant.clone(),
+        occurred_at: body.occurred_at,
+        payload,
+        origin,
+    };
     match C::handle(&intent) {
         Err(rejected) => Ok(Decided::Rejected(rejected)),
         Ok(events) if events.is_empty() => Ok(Decided::NoEvents),
@@ -235,7 +217,14 @@ const ENVELOPE_BYTES: usize = 4 << 10;
 /// What is appended must fit into the jobs that bring it to projections, or it would never reach one.
 fn fits(data: usize, key: Option<&str>) -> Result<(), TooLarge> {
     let bytes = data + key.map_or(0, str::len) + ENVELOPE_BYTES;
-    if bytes > MAX_BODY_BYTES { Err(TooLarge { bytes, limit: MAX_BODY_BYTES }) } else { Ok(()) }
+    if bytes > MAX_BODY_BYTES {
+        Err(TooLarge {
+            bytes,
+            limit: MAX_BODY_BYTES,
+        })
+    } else {
+        Ok(())
+    }
 }
 
 /// The events of a command, with the ids that every run of it gives them.
@@ -252,13 +241,17 @@ fn batch<C: Command>(
     let key = intent.payload.idempotency_key();
     let mut raw = Vec::with_capacity(events.len());
     for (index, event) in events.iter().enumerate() {
-        let id = body.id.event(index).ok_or(BatchError::TooMany { events: events.len() })?;
+        let id = body
+            .id
+            .event(index)
+            .ok_or(BatchError::TooMany { events: events.len() })?;
         let descriptor = event.descriptor();
         let meta = Meta {
             id,
-            identity: key
-                .as_deref()
-                .map_or_else(|| Identity::of_id(id), |key| Identity::keyed(&stream, C::NAME, index, key)),
+            identity: key.as_deref().map_or_else(
+                || Identity::of_id(id),
+                |key| Identity::keyed(&stream, C::NAME, index, key),
+            ),
             stream: stream.clone(),
             event_type: descriptor.event_type.into(),
             version: descriptor.version.into(),
@@ -271,7 +264,10 @@ fn batch<C: Command>(
         };
         let data = event.encode()?;
         fits(data.len(), key.as_deref())?;
-        raw.push(Recorded { meta, data: data.into() });
+        raw.push(Recorded {
+            meta,
+            data: data.into(),
+        });
     }
     Ok(Batch::new(&stream, raw)?)
 }

@@ -1,11 +1,8 @@
 //! The state of a fold, for subscribers whose own is gone.
-use super::{
-    KeyRule,
-    refold::{Replaced, refold},
-};
+use super::Failure;
 use crate::{
     context::Context,
-    handlers::Failure,
+    fold::{KeyRule, Replaced, refold},
     subscriber::{CurrentState, Decisions},
 };
 use async_trait::async_trait;
@@ -27,15 +24,27 @@ impl<F: Fold> CurrentState<F::On, F::State> for CurrentFold<F> {
         raw: &RawEvent,
         ctx: &Context,
     ) -> Result<Option<F::State>, Failure> {
-        let group = self.rule.group_key(raw).map_err(|error| Failure::retry(error.to_string()))?;
+        let group = self
+            .rule
+            .group_key(raw)
+            .map_err(|error| Failure::retry(error.to_string()))?;
         let key = StateKey {
             tenant: raw.meta.stream.tenant.clone(),
             projection: F::NAME.into(),
             key: self.rule.state_key(&group).into(),
         };
-        let row = self.table.load(std::slice::from_ref(&key)).await?.into_iter().next().flatten();
+        let row = self
+            .table
+            .load(std::slice::from_ref(&key))
+            .await?
+            .into_iter()
+            .next()
+            .flatten();
         let events = row.as_ref().map_or(0, |row| row.events);
-        if let Some(state) = row.filter(|row| row.fold_version == F::VERSION).and_then(|row| row.state) {
+        if let Some(state) = row
+            .filter(|row| row.fold_version == F::VERSION)
+            .and_then(|row| row.state)
+        {
             return Ok(Some(state));
         }
         let now = ctx.ports.clock.now();
@@ -44,7 +53,12 @@ impl<F: Fold> CurrentState<F::On, F::State> for CurrentFold<F> {
             Failure::defer(after)
         })?;
         ctx.counters.refolds.add(1);
-        let replaced = Replaced { applied: None, events: 0, other_version: true, batch: &BTreeSet::new() };
+        let replaced = Replaced {
+            applied: None,
+            events: 0,
+            other_version: true,
+            batch: &BTreeSet::new(),
+        };
         let mut nobody = Decisions::new(&[], &key.key);
         let folded = refold(&*self.rule, &*ctx.ports.log, &key, &replaced, &mut nobody).await?;
         Ok(Some(folded.state))

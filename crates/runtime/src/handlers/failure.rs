@@ -1,5 +1,8 @@
 //! From what went wrong to what becomes of the jobs.
-use crate::wire::{BodyError, HeaderError, WireError};
+use crate::{
+    fold::RefoldError,
+    wire::{BodyError, HeaderError, WireError},
+};
 use foldwright_domain::DecodeError;
 use foldwright_ports::{Error, Kind, Rest};
 use std::time::Duration;
@@ -20,7 +23,10 @@ pub(crate) enum Failure {
 
 impl Failure {
     pub(crate) fn retry(error: impl Into<String>) -> Self {
-        Self::Retry { floor: None, error: error.into() }
+        Self::Retry {
+            floor: None,
+            error: error.into(),
+        }
     }
 
     pub(crate) fn quarantine(error: impl Into<String>) -> Self {
@@ -44,9 +50,9 @@ impl Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         match error.kind() {
-            Kind::Unavailable | Kind::Timeout | Kind::Full | Kind::Closed => {
-                Self::Defer { after: error.wait().unwrap_or(STORE_WAIT).max(STORE_WAIT) }
-            }
+            Kind::Unavailable | Kind::Timeout | Kind::Full | Kind::Closed => Self::Defer {
+                after: error.wait().unwrap_or(STORE_WAIT).max(STORE_WAIT),
+            },
             _ => Self::quarantine(error.to_string()),
         }
     }
@@ -58,9 +64,10 @@ impl From<BodyError> for Failure {
     fn from(error: BodyError) -> Self {
         match error {
             BodyError::Store(error) if error.kind() == Kind::Closed => error.into(),
-            BodyError::Store(error) if error.is_retryable() => {
-                Self::Retry { floor: error.wait(), error: error.to_string() }
-            }
+            BodyError::Store(error) if error.is_retryable() => Self::Retry {
+                floor: error.wait(),
+                error: error.to_string(),
+            },
             BodyError::TooLarge(_) | BodyError::Store(_) | BodyError::Wire(WireError::Inflate { .. }) => {
                 Self::quarantine(error.to_string())
             }
@@ -76,6 +83,16 @@ impl From<HeaderError> for Failure {
         match error {
             HeaderError::Wire(_) => Self::retry(error.to_string()),
             HeaderError::Security(_) | HeaderError::OtherRoute { .. } => Self::quarantine(error.to_string()),
+        }
+    }
+}
+
+impl From<RefoldError> for Failure {
+    fn from(error: RefoldError) -> Self {
+        match error {
+            RefoldError::Log(error) => error.into(),
+            RefoldError::Panicked { .. } | RefoldError::Init { .. } => Self::quarantine(error.to_string()),
+            RefoldError::Decode(_) | RefoldError::Forgets { .. } => Self::retry(error.to_string()),
         }
     }
 }
@@ -105,9 +122,17 @@ mod tests {
             assert_eq!(failure, Failure::Defer { after: STORE_WAIT });
         }
         let slow = Error::new(Kind::Full, "append", "").retry_after(Duration::from_secs(9));
-        assert_eq!(Failure::from(slow), Failure::Defer { after: Duration::from_secs(9) });
+        assert_eq!(
+            Failure::from(slow),
+            Failure::Defer {
+                after: Duration::from_secs(9)
+            }
+        );
         for kind in [Kind::Invalid, Kind::Corrupt, Kind::Security, Kind::Unsupported] {
-            assert!(matches!(Failure::from(Error::new(kind, "append", "")), Failure::Quarantine { .. }));
+            assert!(matches!(
+                Failure::from(Error::new(kind, "append", "")),
+                Failure::Quarantine { .. }
+            ));
         }
     }
 

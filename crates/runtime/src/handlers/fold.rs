@@ -80,7 +80,10 @@ impl<F: Fold> FoldHandler<F> {
                 let mut rows = Vec::with_capacity(keys.len());
                 for key in keys {
                     let row = self.table.load(std::slice::from_ref(key)).await;
-                    rows.push(row.map(|rows| rows.into_iter().next().flatten()).map_err(Failure::from));
+                    rows.push(
+                        row.map(|rows| rows.into_iter().next().flatten())
+                            .map_err(Failure::from),
+                    );
                 }
                 rows
             }
@@ -122,7 +125,9 @@ impl<F: Fold> FoldHandler<F> {
                 Ok(folded) => break folded,
                 // Those ahead of the event at which `apply` panics still count.
                 Err(Attempt::Panicked { job, message }) => {
-                    rest = Rest::Quarantine { error: format!("`apply` panicked: {message}") };
+                    rest = Rest::Quarantine {
+                        error: format!("`apply` panicked: {message}"),
+                    };
                     jobs.truncate(job);
                     if jobs.is_empty() {
                         return settle(0, rest);
@@ -134,9 +139,13 @@ impl<F: Fold> FoldHandler<F> {
         let done = jobs.len();
         match folded {
             Folded::Nothing => settle(done, rest),
-            Folded::Row(row, pending) => {
-                Step::Store(Box::new(Waiting { lease, done, rest, row: *row, pending }))
-            }
+            Folded::Row(row, pending) => Step::Store(Box::new(Waiting {
+                lease,
+                done,
+                rest,
+                row: *row,
+                pending,
+            })),
         }
     }
 
@@ -147,9 +156,13 @@ impl<F: Fold> FoldHandler<F> {
         row: Option<&FoldRow<Option<F::State>>>,
         ctx: &Context,
     ) -> Result<(), Failure> {
-        let Some(row) = row.filter(|row| !is_staged(lease, row.revision)) else { return Ok(()) };
+        let Some(row) = row.filter(|row| !is_staged(lease, row.revision)) else {
+            return Ok(());
+        };
         // Without a readable state there is nothing to run them with; `attempt` carries them over then.
-        let (Some(state), Ok(ledger)) = (&row.state, Ledger::decode(&row.ledger)) else { return Ok(()) };
+        let (Some(state), Ok(ledger)) = (&row.state, Ledger::decode(&row.ledger)) else {
+            return Ok(());
+        };
         if ledger.pending.is_empty() || row.fold_version != F::VERSION {
             return Ok(());
         }
@@ -164,8 +177,19 @@ impl<F: Fold> FoldHandler<F> {
         }
         let mut rows = Vec::with_capacity(waiting.len());
         let mut left = Vec::with_capacity(waiting.len());
-        for Waiting { lease, done, rest, row, pending } in waiting {
-            let state = if pending.is_empty() { Ok(None) } else { shared::<F, _>(&row.key.key, &row.state).map(Some) };
+        for Waiting {
+            lease,
+            done,
+            rest,
+            row,
+            pending,
+        } in waiting
+        {
+            let state = if pending.is_empty() {
+                Ok(None)
+            } else {
+                shared::<F, _>(&row.key.key, &row.state).map(Some)
+            };
             rows.push(row);
             left.push((lease, done, rest, pending, state));
         }
@@ -179,7 +203,10 @@ impl<F: Fold> FoldHandler<F> {
                 }
                 (Ok(Stored::Superseded { by }), _) => {
                     ctx.counters.superseded.add(1);
-                    let rest = Rest::Release { floor: Some(by.fence), need: None };
+                    let rest = Rest::Release {
+                        floor: Some(by.fence),
+                        need: None,
+                    };
                     settlements.push(settlement(&lease, 0, rest));
                     continue;
                 }
@@ -211,10 +238,15 @@ fn keyless<E>(job: &Job<E>) -> Failure {
 /// A row of a newer fold version is never overwritten, and a token not above the row's never writes.
 fn must_release<F: Fold>(lease: &Lease, row: &FoldRow<Option<F::State>>) -> Option<Rest> {
     if row.fold_version > F::VERSION {
-        return Some(Rest::Release { floor: None, need: Some(row.fold_version) });
+        return Some(Rest::Release {
+            floor: None,
+            need: Some(row.fold_version),
+        });
     }
-    (lease.fence <= row.revision.fence)
-        .then_some(Rest::Release { floor: Some(row.revision.fence), need: None })
+    (lease.fence <= row.revision.fence).then_some(Rest::Release {
+        floor: Some(row.revision.fence),
+        need: None,
+    })
 }
 
 /// Whether the subscriber jobs that a write decided were staged: the settlement that completed its lease, or a later
@@ -227,4 +259,3 @@ pub(super) fn is_staged(lease: &Lease, written: Revision) -> bool {
 fn shared<F: Fold, S: serde::Serialize>(key: &str, state: &S) -> Result<SharedState, Failure> {
     SharedState::new(F::NAME, key, state)
 }
-

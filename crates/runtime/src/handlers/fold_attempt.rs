@@ -21,17 +21,16 @@ pub(super) enum Folded<S> {
 /// Why a batch gave no row.
 pub(super) enum Attempt {
     /// At this job of the batch.
-    Panicked { job: usize, message: String },
+    Panicked {
+        job: usize,
+        message: String,
+    },
     Failed(Failure),
 }
 
 impl From<RefoldError> for Attempt {
     fn from(error: RefoldError) -> Self {
-        Self::Failed(match error {
-            RefoldError::Log(error) => error.into(),
-            RefoldError::Panicked { .. } | RefoldError::Init { .. } => Failure::quarantine(error.to_string()),
-            RefoldError::Decode(_) | RefoldError::Forgets { .. } => Failure::retry(error.to_string()),
-        })
+        Self::Failed(error.into())
     }
 }
 
@@ -54,8 +53,8 @@ impl<F: Fold> FoldHandler<F> {
             Some(Err(_)) => (Ledger::default(), true),
         };
         let batch = Batch::sort(jobs, &ledger);
-        let stale = ledger_is_lost
-            || loaded.is_some_and(|row| row.state.is_none() || row.fold_version != F::VERSION);
+        let stale =
+            ledger_is_lost || loaded.is_some_and(|row| row.state.is_none() || row.fold_version != F::VERSION);
         if !stale && batch.is_known() {
             return Ok(Folded::Nothing);
         }
@@ -81,16 +80,31 @@ impl<F: Fold> FoldHandler<F> {
         if stale && loaded.is_some_and(|row| !is_staged(lease, row.revision)) {
             decisions.carry(positions(ledger.pending)?);
         }
-        let settled: BTreeSet<Identity> = batch.undecided.iter().map(|job| job.event.meta.identity).collect();
-        let undecided = ledger.undecided.into_iter().filter(|id| !settled.contains(id)).collect();
+        let settled: BTreeSet<Identity> = batch
+            .undecided
+            .iter()
+            .map(|job| job.event.meta.identity)
+            .collect();
+        let undecided = ledger
+            .undecided
+            .into_iter()
+            .filter(|id| !settled.contains(id))
+            .collect();
         let pending = decisions.into_pending();
-        let ledger = Ledger { applied: progress.applied, pending: pending.clone(), undecided };
+        let ledger = Ledger {
+            applied: progress.applied,
+            pending: pending.clone(),
+            undecided,
+        };
         let now = ctx.ports.clock.now();
         let row = FoldRow {
             key: key.clone(),
             state: progress.state,
             fold_version: F::VERSION,
-            revision: Revision { fence: lease.fence, write: 1 },
+            revision: Revision {
+                fence: lease.fence,
+                write: 1,
+            },
             events: progress.events,
             last_applied: progress.last_applied,
             created_at: loaded.map_or(now, |row| row.created_at),
@@ -108,10 +122,12 @@ impl<F: Fold> FoldHandler<F> {
         ctx: &Context,
     ) -> Result<Admission, Attempt> {
         let estimate = events.saturating_add(batch as u64);
-        ctx.refolds.admit(tenant, estimate, ctx.ports.clock.now()).map_err(|after| {
-            ctx.counters.deferred.add(1);
-            Attempt::Failed(Failure::defer(after))
-        })
+        ctx.refolds
+            .admit(tenant, estimate, ctx.ports.clock.now())
+            .map_err(|after| {
+                ctx.counters.deferred.add(1);
+                Attempt::Failed(Failure::defer(after))
+            })
     }
 
     fn apply(
@@ -128,13 +144,17 @@ impl<F: Fold> FoldHandler<F> {
                 last_applied: row.last_applied,
                 applied: applied.clone(),
             },
-            None => Progress::init::<F>()
-                .map_err(|Panicked { message }| Attempt::Panicked { job: 0, message })?,
+            None => {
+                Progress::init::<F>().map_err(|Panicked { message }| Attempt::Panicked { job: 0, message })?
+            }
         };
         for job in fresh {
             progress = progress
                 .step::<F>(&job.event)
-                .map_err(|Panicked { message }| Attempt::Panicked { job: job.index, message })?;
+                .map_err(|Panicked { message }| Attempt::Panicked {
+                    job: job.index,
+                    message,
+                })?;
             decisions.decide(&job.event, &progress.state, || job.stored.clone());
         }
         Ok(progress)

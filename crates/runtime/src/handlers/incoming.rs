@@ -30,7 +30,12 @@ pub(crate) async fn read_events<E: EventSet>(lease: &Lease, ctx: &Context) -> In
     for (index, job) in lease.jobs.iter().enumerate() {
         match read_event(lease, job, ctx).await {
             Ok((event, stored)) => jobs.push(Job { index, event, stored }),
-            Err(failure) => return Incoming { jobs, failure: Some(failure) },
+            Err(failure) => {
+                return Incoming {
+                    jobs,
+                    failure: Some(failure),
+                };
+            }
         }
     }
     Incoming { jobs, failure: None }
@@ -64,13 +69,18 @@ async fn read_raw(lease: &Lease, job: &HandedJob, ctx: &Context) -> Result<(RawE
     };
     let raw = decode_event(&stored)?;
     if raw.meta.stream.tenant != *tenant {
-        return Err(Failure::quarantine(SecurityError::ForeignTenant { what: "event" }.to_string()));
+        return Err(Failure::quarantine(
+            SecurityError::ForeignTenant { what: "event" }.to_string(),
+        ));
     }
     Ok((raw, stored))
 }
 
 async fn find(header: &Header, ctx: &Context) -> Result<RawEvent, Failure> {
-    let event = EventRef { stream: header.stream(), id: header.subject.id };
+    let event = EventRef {
+        stream: header.stream(),
+        id: header.subject.id,
+    };
     let found = ctx.ports.log.find(std::slice::from_ref(&event)).await?;
     found.into_iter().next().flatten().ok_or_else(|| {
         Failure::retry("the body of the job is gone and the log does not hold its event".to_owned())

@@ -1,16 +1,17 @@
 //! Runs the jobs of one map.
 use super::{Failure, Incoming, RouteHandler, SharedState, read_events, settlement, subscriber_jobs};
 use crate::{
-    catch::panic_message,
+    catch::{caught, panic_message},
     context::Context,
     fold::aggregate_group_key,
-    subscriber::{Decides, Decisions, PendingJob},
+    subscriber::{CurrentState, Decides, Decisions, PendingJob},
 };
 use async_trait::async_trait;
 use bytes::Bytes;
-use foldwright_domain::{Map, Recorded};
+use foldwright_domain::{Map, RawEvent, Recorded};
 use foldwright_ports::{Lease, NewJob, Outcome, Record, RecordTable, Rest, Settlement};
 use std::{
+    marker::PhantomData,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
 };
@@ -19,6 +20,21 @@ use std::{
 pub(crate) struct MapHandler<M: Map> {
     pub(crate) table: Arc<dyn RecordTable<M::Record>>,
     pub(crate) subscribers: Vec<Arc<dyn Decides<M::On, M::Record>>>,
+}
+
+/// The record of a map, for subscribers whose own is gone.
+pub(crate) struct CurrentRecord<M>(pub(crate) PhantomData<fn() -> M>);
+
+#[async_trait]
+impl<M: Map> CurrentState<M::On, M::Record> for CurrentRecord<M> {
+    async fn current(
+        &self,
+        event: &Recorded<M::On>,
+        _raw: &RawEvent,
+        _ctx: &Context,
+    ) -> Result<Option<M::Record>, Failure> {
+        caught(|| M::map(event)).map_err(|message| Failure::quarantine(format!("`map` panicked: {message}")))
+    }
 }
 
 /// One event of a lease after `map`.
@@ -44,8 +60,11 @@ impl<M: Map> RouteHandler for MapHandler<M> {
         for lease in leases {
             prepared.push(self.prepare(lease, &mut records, ctx).await);
         }
-        let answers =
-            if records.is_empty() { Vec::new() } else { self.table.append(records).await };
+        let answers = if records.is_empty() {
+            Vec::new()
+        } else {
+            self.table.append(records).await
+        };
         let mut answers = answers.into_iter();
         let mut settlements = Vec::with_capacity(prepared.len());
         for one in prepared {
@@ -63,11 +82,17 @@ impl<M: Map> MapHandler<M> {
         for job in jobs {
             let made = catch_unwind(AssertUnwindSafe(|| M::map(&job.event)));
             match made {
-                Ok(None) => mapped.push(Mapped { appended: false, decided: None }),
+                Ok(None) => mapped.push(Mapped {
+                    appended: false,
+                    decided: None,
+                }),
                 Ok(Some(record)) => match self.decide(&job.event, &record, &job.stored) {
                     Ok(decided) => {
                         records.push(row::<M>(&job.event, record));
-                        mapped.push(Mapped { appended: true, decided });
+                        mapped.push(Mapped {
+                            appended: true,
+                            decided,
+                        });
                     }
                     Err(failure) => {
                         rest = failure.rest();
@@ -75,7 +100,9 @@ impl<M: Map> MapHandler<M> {
                     }
                 },
                 Err(cause) => {
-                    rest = Rest::Quarantine { error: format!("`map` panicked: {}", panic_message(&*cause)) };
+                    rest = Rest::Quarantine {
+                        error: format!("`map` panicked: {}", panic_message(&*cause)),
+                    };
                     break;
                 }
             }
@@ -117,7 +144,11 @@ fn row<M: Map>(event: &Recorded<M::On>, record: M::Record) -> Record<M::Record> 
 
 /// Takes a lease's events in order, up to the first whose record was refused.
 async fn settle(
-    Prepared { lease, mapped, mut rest }: Prepared,
+    Prepared {
+        lease,
+        mapped,
+        mut rest,
+    }: Prepared,
     answers: &mut impl Iterator<Item = foldwright_ports::Result<()>>,
     ctx: &Context,
 ) -> Settlement {
@@ -151,5 +182,10 @@ async fn settle(
     if done == 0 && then.is_empty() {
         return settlement(&lease, 0, rest);
     }
-    Settlement { lease: lease.reference(), outcome: Outcome { done, rest }, answers: Vec::new(), then }
+    Settlement {
+        lease: lease.reference(),
+        outcome: Outcome { done, rest },
+        answers: Vec::new(),
+        then,
+    }
 }

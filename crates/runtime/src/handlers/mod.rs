@@ -1,18 +1,21 @@
 //! What runs the jobs of each route. Generics end here: a registration keeps its types behind [`RouteHandler`].
 mod command;
+mod current_fold;
 mod failure;
 mod fold;
 mod fold_attempt;
 mod incoming;
 mod map;
+mod stored_events;
 mod subscriber;
 mod subscriber_jobs;
 
 pub(crate) use command::{CommandHandler, command_group_key};
+pub(crate) use current_fold::CurrentFold;
 pub(crate) use failure::Failure;
 pub(crate) use fold::FoldHandler;
 pub(crate) use incoming::{Incoming, Job, read_events};
-pub(crate) use map::MapHandler;
+pub(crate) use map::{CurrentRecord, MapHandler};
 pub(crate) use subscriber::SubscriberHandler;
 pub(crate) use subscriber_jobs::{SharedState, stage_pending, subscriber_jobs};
 

@@ -1,16 +1,19 @@
 //! Runs the jobs of one subscriber.
-use super::{Failure, Incoming, RouteHandler, read_events, settlement};
+use super::{Failure, Incoming, Job, RouteHandler, read_events, settlement};
 use crate::{
-    catch::caught,
     context::Context,
-    subscriber::{EffectError, Subscriber},
+    encoded::decode_json,
+    subscriber::{CurrentState, EffectError, Subscriber},
+    wire::{BodyError, decode_event},
 };
 use async_trait::async_trait;
 use foldwright_ports::{HandedJob, Lease, Rest, Settlement};
+use std::{sync::Arc, time::Duration};
 
 /// One subscriber.
-pub(crate) struct SubscriberHandler<X> {
+pub(crate) struct SubscriberHandler<X: Subscriber> {
     pub(crate) subscriber: X,
+    pub(crate) current: Arc<dyn CurrentState<X::On, X::State>>,
 }
 
 #[async_trait]
@@ -29,11 +32,21 @@ impl<X: Subscriber> SubscriberHandler<X> {
         let Incoming { jobs, failure } = read_events::<X::On>(lease, ctx).await;
         let mut done = 0;
         for (job, handed) in jobs.iter().zip(&lease.jobs) {
-            let state = match read_state::<X::State>(lease, handed, ctx).await {
-                Ok(state) => state,
+            let state = match self.state(lease, handed, job, ctx).await {
+                Ok(Some(state)) => state,
+                Ok(None) => {
+                    ctx.counters.runs_declined.add(1);
+                    done += 1;
+                    continue;
+                }
                 Err(failure) => return settlement(lease, done, failure.rest()),
             };
-            match run_caught(async { self.subscriber.run(&job.event, &state).await }).await {
+            match run_bounded(
+                async { self.subscriber.run(&job.event, &state).await },
+                ctx.effect_timeout,
+            )
+            .await
+            {
                 Ok(()) => done += 1,
                 Err(error) => {
                     tracing::warn!(
@@ -49,32 +62,66 @@ impl<X: Subscriber> SubscriberHandler<X> {
         }
         settlement(lease, done, failure.map_or(Rest::Back, |f| f.rest()))
     }
+
+    /// The job's own state, else the current one.
+    async fn state(
+        &self,
+        lease: &Lease,
+        handed: &HandedJob,
+        job: &Job<X::On>,
+        ctx: &Context,
+    ) -> Result<Option<X::State>, Failure> {
+        if let Some(state) = own_state(lease, handed, ctx).await? {
+            return Ok(Some(state));
+        }
+        ctx.counters.states_missing.add(1);
+        tracing::warn!(
+            route = %handed.route,
+            job = %handed.id,
+            "the state of a run is gone or not readable by this build, it sees the current one"
+        );
+        self.current
+            .current(&job.event, &decode_event(&job.stored)?, ctx)
+            .await
+    }
 }
 
-/// A panic of the user's code fails that job like any error, also one before its future exists.
-async fn run_caught(run: impl Future<Output = Result<(), EffectError>>) -> Result<(), EffectError> {
-    crate::catch::catch(run).await.unwrap_or_else(|message| {
-        Err(EffectError::retry(format!("the subscriber panicked: {message}")))
-    })
+/// A panic of the user's code fails that job like any error, also one before its future exists; and so does a run that
+/// takes too long, which is dropped.
+async fn run_bounded(
+    run: impl Future<Output = Result<(), EffectError>>,
+    limit: Duration,
+) -> Result<(), EffectError> {
+    match tokio::time::timeout(limit, crate::catch::catch(run)).await {
+        Ok(Ok(done)) => done,
+        Ok(Err(message)) => Err(EffectError::retry(format!("the subscriber panicked: {message}"))),
+        Err(_) => Err(EffectError::retry(format!(
+            "the subscriber did not end within {limit:?}"
+        ))),
+    }
 }
 
-async fn read_state<S: serde::de::DeserializeOwned>(
+/// The state that a job carries; `None` where it is gone, or where this build cannot read it: it may be of an older
+/// version of the projection, or of a newer one.
+async fn own_state<S: serde::de::DeserializeOwned>(
     lease: &Lease,
     job: &HandedJob,
     ctx: &Context,
-) -> Result<S, Failure> {
-    let Some(body) = &job.context else {
-        return Err(Failure::retry("the job carries no state"));
-    };
-    let bytes = ctx.bodies.read(&lease.group.tenant, body).await?;
-    caught(|| serde_json::from_slice(&bytes))
-        .map_err(|message| Failure::retry(format!("reading the state of the job panicked: {message}")))?
-        .map_err(|error| Failure::retry(format!("the state of the job does not decode: {error}")))
+) -> Result<Option<S>, Failure> {
+    let Some(body) = &job.context else { return Ok(None) };
+    match ctx.bodies.read(&lease.group.tenant, body).await {
+        Ok(json) => Ok(decode_json(&json)),
+        Err(BodyError::Missing { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
 }
 
 fn rest(error: EffectError) -> Rest {
     match error {
-        EffectError::Retry { floor, message } => Rest::Retry { floor, error: message },
+        EffectError::Retry { floor, message } => Rest::Retry {
+            floor,
+            error: message,
+        },
         EffectError::Fatal { message } => Rest::Quarantine { error: message },
     }
 }

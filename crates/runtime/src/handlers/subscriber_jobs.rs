@@ -68,11 +68,18 @@ pub(crate) async fn subscriber_jobs(
             position: Some(event.meta.position()),
             delay,
             replace: false,
-            dedup: decided.merges.then_some(Dedup { ttl: delay, extend: true, replace: true }),
+            dedup: decided.merges.then_some(Dedup {
+                ttl: delay,
+                extend: true,
+                replace: true,
+            }),
             format: FORMAT,
             header: header.encode().into(),
             body: body.body,
-            context: Some(QueueContext { body: context.body.clone(), of: state.of }),
+            context: Some(QueueContext {
+                body: context.body.clone(),
+                of: state.of,
+            }),
         });
     }
     Ok(jobs)
@@ -86,6 +93,10 @@ pub(crate) async fn stage_pending(
     ctx: &Context,
 ) -> Result<(), Failure> {
     let jobs = subscriber_jobs(tenant, pending, state, ctx).await?;
-    ctx.ports.queue.stage(ctx.ids.nonce(), jobs).await.map_err(|refused| refused.error)?;
+    ctx.ports
+        .queue
+        .stage(ctx.ids.nonce(), jobs)
+        .await
+        .map_err(|refused| refused.error)?;
     Ok(())
 }

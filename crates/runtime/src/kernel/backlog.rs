@@ -40,12 +40,18 @@ impl Backlog {
     /// Commands, folds and maps that wait or run. Subscribers wait for their time and blocked groups for a person.
     #[must_use]
     pub fn open(&self) -> u64 {
-        [self.commands, self.folds, self.maps].iter().map(|d| d.waiting + d.leased).sum()
+        [self.commands, self.folds, self.maps]
+            .iter()
+            .map(|d| d.waiting + d.leased)
+            .sum()
     }
 
     /// Jobs in blocked groups and dead letters, which wait for a person.
     #[must_use]
     pub fn stuck(&self) -> u64 {
-        [self.commands, self.folds, self.maps, self.subscribers].iter().map(|d| d.blocked + d.dead).sum()
+        [self.commands, self.folds, self.maps, self.subscribers]
+            .iter()
+            .map(|d| d.blocked + d.dead)
+            .sum()
     }
 }

@@ -90,7 +90,8 @@ impl KernelBuilder {
 
     fn bind(&mut self, (kind, name): (&'static str, &'static str), table: Box<dyn std::any::Any + Send>) {
         if self.tables.insert((kind, name), table).is_some() {
-            self.faults.push(format!("two tables are bound to {kind} `{name}`"));
+            self.faults
+                .push(format!("two tables are bound to {kind} `{name}`"));
         }
     }
 
@@ -100,6 +101,7 @@ impl KernelBuilder {
     /// [`Faults`] lists every fault of the composition; nothing was started then.
     pub fn start(self) -> Result<Kernel, Faults> {
         let counters = Arc::new(Counters::default());
+        let elsewhere = self.tables.keys().copied().collect();
         let mut installer = Installer::new(self.ports.clone(), counters.clone(), self.tables);
         installer.faults = self.faults;
         for (pipeline, parts) in self.parts {
@@ -115,7 +117,9 @@ impl KernelBuilder {
         installer.faults.extend(self.worker.faults());
         installer.faults.extend(self.refolds.faults());
         if installer.routes.is_empty() {
-            installer.faults.push("no pipeline: a kernel needs at least one".to_owned());
+            installer
+                .faults
+                .push("no pipeline: a kernel needs at least one".to_owned());
         }
         if !installer.faults.is_empty() {
             return Err(Faults(installer.faults));
@@ -127,8 +131,12 @@ impl KernelBuilder {
             router: installer.router,
             refolds: RefoldGate::new(self.refolds),
             counters,
+            effect_timeout: self.worker.effect_timeout,
         });
-        let worker = self.role.works().then(|| Worker::start(&ctx, &installer.routes, self.worker));
-        Ok(Kernel::new(ctx, installer.commands, worker))
+        let worker = self
+            .role
+            .works()
+            .then(|| Worker::start(&ctx, &installer.routes, self.worker));
+        Ok(Kernel::new(ctx, installer.commands, elsewhere, worker))
     }
 }

@@ -3,11 +3,18 @@ use super::{Answered, Backlog, KernelBuilder, Receipt, Role, SendError, SendRefu
 use crate::{context::Context, counters::Counters, reader::Reader, wire::CommandAnswer, worker::Worker};
 use foldwright_domain::{Command, Intent, Rejected};
 use foldwright_ports::{Error, Kind, NewJob, Ports, Result, Route, StageRefused};
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
 
 /// The waits before a call whose outcome is unknown is repeated.
-const STAGE_AGAIN: [Duration; 3] =
-    [Duration::from_millis(50), Duration::from_millis(200), Duration::from_millis(800)];
+const STAGE_AGAIN: [Duration; 3] = [
+    Duration::from_millis(50),
+    Duration::from_millis(200),
+    Duration::from_millis(800),
+];
 
 /// How often a caller that waits for the backlog looks at it.
 const LOOK: Duration = Duration::from_millis(20);
@@ -18,6 +25,7 @@ const LOOK: Duration = Duration::from_millis(20);
 pub struct Kernel {
     ctx: Arc<Context>,
     commands: BTreeMap<&'static str, Route>,
+    elsewhere: Arc<BTreeSet<(&'static str, &'static str)>>,
     worker: Option<Worker>,
 }
 
@@ -31,9 +39,15 @@ impl Kernel {
     pub(super) fn new(
         ctx: Arc<Context>,
         commands: BTreeMap<&'static str, Route>,
+        elsewhere: BTreeSet<(&'static str, &'static str)>,
         worker: Option<Worker>,
     ) -> Self {
-        Self { ctx, commands, worker }
+        Self {
+            ctx,
+            commands,
+            elsewhere: Arc::new(elsewhere),
+            worker,
+        }
     }
 
     /// Accepts a command: returns when it is durable in the queue. Its decision comes later.
@@ -73,8 +87,10 @@ impl Kernel {
     }
 
     async fn try_stage<C: Command>(&self, intents: &[Intent<C>]) -> Result<Vec<Receipt>, SendRefused> {
-        let route =
-            self.commands.get(C::NAME).ok_or(SendRefused::NotRegistered { command: C::NAME })?;
+        let route = self
+            .commands
+            .get(C::NAME)
+            .ok_or(SendRefused::NotRegistered { command: C::NAME })?;
         let mut jobs = Vec::with_capacity(intents.len());
         let mut receipts = Vec::with_capacity(intents.len());
         for intent in intents {
@@ -93,7 +109,8 @@ impl Kernel {
         let nonce = self.ctx.ids.nonce();
         let mut waits = STAGE_AGAIN.iter();
         loop {
-            let Err(StageRefused { error, .. }) = self.ctx.ports.queue.stage(nonce, jobs.clone()).await else {
+            let Err(StageRefused { error, .. }) = self.ctx.ports.queue.stage(nonce, jobs.clone()).await
+            else {
                 return Ok(());
             };
             let unknown = matches!(error.kind(), Kind::Unavailable | Kind::Timeout);
@@ -149,7 +166,7 @@ impl Kernel {
     /// Reads what projections made.
     #[must_use]
     pub fn reader(&self) -> Reader {
-        Reader::new(self.ctx.ports.clone())
+        Reader::without(self.ctx.ports.clone(), self.elsewhere.clone())
     }
 
     /// What this kernel has counted since it was started.
@@ -169,6 +186,8 @@ impl Kernel {
 
 impl std::fmt::Debug for Kernel {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Kernel").field("commands", &self.commands).finish_non_exhaustive()
+        f.debug_struct("Kernel")
+            .field("commands", &self.commands)
+            .finish_non_exhaustive()
     }
 }

@@ -5,9 +5,7 @@ use crate::{
     kernel::Receipt,
     wire::{BodyError, CommandBody, Content, FORMAT, Header, Subject, TooLarge},
 };
-use foldwright_domain::{
-    Aggregate, Command, EventId, Intent, InvalidId, Millis, Position, StreamKey,
-};
+use foldwright_domain::{Aggregate, Command, EventId, Intent, InvalidId, Millis, Position, StreamKey};
 use foldwright_ports::{Error, GroupId, JobId, Kind, NewJob, Route};
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -61,7 +59,9 @@ pub enum SendRefused {
         command: &'static str,
     },
     /// Its business time is too far ahead.
-    #[error("the command occurred {ahead_ms} ms after now, at most 24 h are accepted: check the sender's clock")]
+    #[error(
+        "the command occurred {ahead_ms} ms after now, at most 24 h are accepted: check the sender's clock"
+    )]
     FarFuture {
         /// How far ahead it is, in ms.
         ahead_ms: i64,
@@ -128,7 +128,10 @@ pub(crate) async fn job<C: Command>(
     };
     let key = command_group_key(&stream, &intent.payload);
     if key.len() > GroupId::MAX_KEY_BYTES {
-        return Err(SendRefused::GroupKey { bytes: key.len(), limit: GroupId::MAX_KEY_BYTES });
+        return Err(SendRefused::GroupKey {
+            bytes: key.len(),
+            limit: GroupId::MAX_KEY_BYTES,
+        });
     }
     let id = ctx.ids.command_id(now);
     let trace_context = trace_context(intent);
@@ -147,17 +150,32 @@ pub(crate) async fn job<C: Command>(
         route: route.as_str().into(),
         tenant: intent.tenant.clone(),
         content: Content::Command,
-        subject: Subject { aggregate_type: stream.aggregate_type, aggregate_id: stream.id, id: as_event },
+        subject: Subject {
+            aggregate_type: stream.aggregate_type,
+            aggregate_id: stream.id,
+            id: as_event,
+        },
         trace_context,
         body: body.info,
     };
     let job = JobId::of_command(id, route);
-    let receipt = Receipt { command: id, tenant: intent.tenant.clone(), job };
+    let receipt = Receipt {
+        command: id,
+        tenant: intent.tenant.clone(),
+        job,
+    };
     let job = NewJob {
         id: job,
         route: route.clone(),
-        group: GroupId { tenant: intent.tenant.clone(), path: route.path().into(), key },
-        position: Some(Position { occurred_at: intent.occurred_at, id: as_event }),
+        group: GroupId {
+            tenant: intent.tenant.clone(),
+            path: route.path().into(),
+            key,
+        },
+        position: Some(Position {
+            occurred_at: intent.occurred_at,
+            id: as_event,
+        }),
         delay: Duration::ZERO,
         replace: false,
         dedup: None,
@@ -181,7 +199,9 @@ fn trace_context<C>(intent: &Intent<C>) -> Option<Arc<str>> {
 
 fn check_time(occurred_at: Millis, now: Millis) -> Result<(), SendRefused> {
     if occurred_at > now.plus(MAX_FUTURE) {
-        return Err(SendRefused::FarFuture { ahead_ms: occurred_at.0.saturating_sub(now.0) });
+        return Err(SendRefused::FarFuture {
+            ahead_ms: occurred_at.0.saturating_sub(now.0),
+        });
     }
     Ok(())
 }

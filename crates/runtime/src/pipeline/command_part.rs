@@ -19,7 +19,14 @@ impl<C: Command> Part for CommandPart<C> {
         if let Some(route) = installer.route(&[pipeline, self.kind(), C::NAME]) {
             installer.commands.insert(C::NAME, route.clone());
             let handler = Arc::new(CommandHandler::<C>::new());
-            installer.add(route, Installed { handler, version: 0, lane: Lane::Bulk });
+            installer.add(
+                route,
+                Installed {
+                    handler,
+                    version: 0,
+                    lane: Lane::Bulk,
+                },
+            );
         }
     }
 }

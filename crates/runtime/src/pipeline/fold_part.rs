@@ -3,7 +3,7 @@ use super::{Installed, Installer, Lane, Part, Projection};
 use crate::{
     encoded::EncodedStates,
     fold::{KeyError, KeyRule},
-    handlers::FoldHandler,
+    handlers::{CurrentFold, FoldHandler},
     router::Projects,
 };
 use foldwright_domain::{EventSet, Fold, RawEvent};
@@ -26,16 +26,36 @@ impl<F: Fold> Part for FoldPart<F> {
 
     fn install(self: Box<Self>, pipeline: &str, installer: &mut Installer) {
         let segments = [pipeline, self.kind(), F::NAME];
-        let Some(route) = installer.route(&segments) else { return };
+        let Some(route) = installer.route(&segments) else {
+            return;
+        };
         let Self { rule, projection } = *self;
         let bound = installer.table::<Arc<dyn StateTable<F::State>>>("fold", F::NAME);
         let table = bound.unwrap_or_else(|| Arc::new(EncodedStates(installer.ports.folds.clone())));
-        let routed: Arc<dyn Projects> = Arc::new(FoldRouting { rule: rule.clone(), _fold: PhantomData });
+        let routed: Arc<dyn Projects> = Arc::new(FoldRouting {
+            rule: rule.clone(),
+            _fold: PhantomData,
+        });
         let event_types = F::On::CATALOG.iter().copied().flatten().map(|d| d.event_type);
         installer.project(event_types, &route, &routed);
-        let subscribers = projection.install(&segments, installer);
-        let handler = Arc::new(FoldHandler { table, rule, subscribers });
-        installer.add(route, Installed { handler, version: F::VERSION, lane: Lane::Bulk });
+        let current = Arc::new(CurrentFold {
+            table: table.clone(),
+            rule: rule.clone(),
+        });
+        let subscribers = projection.install(&segments, current, installer);
+        let handler = Arc::new(FoldHandler {
+            table,
+            rule,
+            subscribers,
+        });
+        installer.add(
+            route,
+            Installed {
+                handler,
+                version: F::VERSION,
+                lane: Lane::Bulk,
+            },
+        );
     }
 }
 

@@ -15,7 +15,10 @@ impl Global {
     /// Begins a set of global projections. Its name is the first segment of their routes.
     #[must_use]
     pub fn define(name: &'static str) -> Self {
-        Self { name, parts: Vec::new() }
+        Self {
+            name,
+            parts: Vec::new(),
+        }
     }
 
     /// A fold under a key of its own, with what listens to it.
@@ -25,7 +28,10 @@ impl Global {
         with: impl FnOnce(Projection<F::On, F::State>) -> Projection<F::On, F::State>,
     ) -> Self {
         let projection = with(Projection::new());
-        self.parts.push(Box::new(FoldPart::<F> { rule: Arc::new(ByKey::<F>::new()), projection }));
+        self.parts.push(Box::new(FoldPart::<F> {
+            rule: Arc::new(ByKey::<F>::new()),
+            projection,
+        }));
         self
     }
 
@@ -35,7 +41,9 @@ impl Global {
         mut self,
         with: impl FnOnce(Projection<M::On, M::Record>) -> Projection<M::On, M::Record>,
     ) -> Self {
-        self.parts.push(Box::new(MapPart::<M> { projection: with(Projection::new()) }));
+        self.parts.push(Box::new(MapPart::<M> {
+            projection: with(Projection::new()),
+        }));
         self
     }
 

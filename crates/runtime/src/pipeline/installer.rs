@@ -65,12 +65,17 @@ impl Installer {
     /// Adds a route's handler. Group ids carry no pipeline, so paths are unique over the whole kernel.
     pub(crate) fn add(&mut self, route: Route, installed: Installed) {
         if let Some(other) = self.routes.keys().find(|other| other.path() == route.path()) {
-            self.faults.push(format!("`{}` is declared twice: as {other} and as {route}", route.path()));
+            self.faults.push(format!(
+                "`{}` is declared twice: as {other} and as {route}",
+                route.path()
+            ));
             return;
         }
         let suffix = |route: &Route| JobId::of_event(foldwright_domain::EventId::from_u128(0), route);
         if let Some(other) = self.routes.keys().find(|other| suffix(other) == suffix(&route)) {
-            self.faults.push(format!("{other} and {route} give the same job ids: rename one of them"));
+            self.faults.push(format!(
+                "{other} and {route} give the same job ids: rename one of them"
+            ));
             return;
         }
         self.routes.insert(route, installed);
@@ -92,7 +97,9 @@ impl Installer {
         match self.tables.remove(&(kind, name))?.downcast::<T>() {
             Ok(table) => Some(*table),
             Err(_) => {
-                self.faults.push(format!("the table bound to {kind} `{name}` is of another state or record type"));
+                self.faults.push(format!(
+                    "the table bound to {kind} `{name}` is of another state or record type"
+                ));
                 None
             }
         }

@@ -1,9 +1,14 @@
 //! A declared map.
 use super::{Installed, Installer, Lane, Part, Projection};
-use crate::{encoded::EncodedRecords, fold::KeyError, handlers::MapHandler, router::Projects};
+use crate::{
+    encoded::EncodedRecords,
+    fold::KeyError,
+    handlers::{CurrentRecord, MapHandler},
+    router::Projects,
+};
 use foldwright_domain::{EventSet, Map, RawEvent};
 use foldwright_ports::RecordTable;
-use std::sync::Arc;
+use std::{marker::PhantomData, sync::Arc};
 
 pub(super) struct MapPart<M: Map> {
     pub(super) projection: Projection<M::On, M::Record>,
@@ -20,15 +25,26 @@ impl<M: Map> Part for MapPart<M> {
 
     fn install(self: Box<Self>, pipeline: &str, installer: &mut Installer) {
         let segments = [pipeline, self.kind(), M::NAME];
-        let Some(route) = installer.route(&segments) else { return };
+        let Some(route) = installer.route(&segments) else {
+            return;
+        };
         let bound = installer.table::<Arc<dyn RecordTable<M::Record>>>("map", M::NAME);
         let table = bound.unwrap_or_else(|| Arc::new(EncodedRecords(installer.ports.records.clone())));
         let routed: Arc<dyn Projects> = Arc::new(EachEventAlone);
         let event_types = M::On::CATALOG.iter().copied().flatten().map(|d| d.event_type);
         installer.project(event_types, &route, &routed);
-        let subscribers = self.projection.install(&segments, installer);
+        let subscribers =
+            self.projection
+                .install(&segments, Arc::new(CurrentRecord::<M>(PhantomData)), installer);
         let handler = Arc::new(MapHandler::<M> { table, subscribers });
-        installer.add(route, Installed { handler, version: M::VERSION, lane: Lane::Bulk });
+        installer.add(
+            route,
+            Installed {
+                handler,
+                version: M::VERSION,
+                lane: Lane::Bulk,
+            },
+        );
     }
 }
 

@@ -15,7 +15,11 @@ impl<A: Aggregate> Pipeline<A> {
     /// Begins a pipeline. Its name is the first segment of its routes.
     #[must_use]
     pub fn define(name: &'static str) -> Self {
-        Self { name, parts: Vec::new(), _aggregate: PhantomData }
+        Self {
+            name,
+            parts: Vec::new(),
+            _aggregate: PhantomData,
+        }
     }
 
     /// A command with a handler.
@@ -40,7 +44,10 @@ impl<A: Aggregate> Pipeline<A> {
         F: Fold<On: EventsOf<A>>,
     {
         let rule = Arc::new(ByAggregate::new(A::TYPE.as_str()));
-        self.with(FoldPart::<F> { rule, projection: with(Projection::new()) })
+        self.with(FoldPart::<F> {
+            rule,
+            projection: with(Projection::new()),
+        })
     }
 
     /// A fold under a key of its own, with what listens to it.
@@ -52,16 +59,24 @@ impl<A: Aggregate> Pipeline<A> {
     where
         F: KeyedFold<On: EventsOf<A>>,
     {
-        self.with(FoldPart::<F> { rule: Arc::new(ByKey::<F>::new()), projection: with(Projection::new()) })
+        self.with(FoldPart::<F> {
+            rule: Arc::new(ByKey::<F>::new()),
+            projection: with(Projection::new()),
+        })
     }
 
     /// A map of each event, with what listens to it.
     #[must_use]
-    pub fn map<M>(self, with: impl FnOnce(Projection<M::On, M::Record>) -> Projection<M::On, M::Record>) -> Self
+    pub fn map<M>(
+        self,
+        with: impl FnOnce(Projection<M::On, M::Record>) -> Projection<M::On, M::Record>,
+    ) -> Self
     where
         M: Map<On: EventsOf<A>>,
     {
-        self.with(MapPart::<M> { projection: with(Projection::new()) })
+        self.with(MapPart::<M> {
+            projection: with(Projection::new()),
+        })
     }
 
     /// Checks the definition.
@@ -85,7 +100,17 @@ pub(super) fn check(pipeline: &str, parts: &[Box<dyn Part>]) -> Result<(), Fault
     let faults: Vec<_> = parts
         .iter()
         .filter(|part| !names.insert((part.kind(), part.name())))
-        .map(|part| format!("pipeline {pipeline} declares the {} `{}` twice", part.kind(), part.name()))
+        .map(|part| {
+            format!(
+                "pipeline {pipeline} declares the {} `{}` twice",
+                part.kind(),
+                part.name()
+            )
+        })
         .collect();
-    if faults.is_empty() { Ok(()) } else { Err(Faults(faults)) }
+    if faults.is_empty() {
+        Ok(())
+    } else {
+        Err(Faults(faults))
+    }
 }

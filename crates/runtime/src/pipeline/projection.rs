@@ -2,7 +2,7 @@
 use super::{Installed, Installer, Lane};
 use crate::{
     handlers::SubscriberHandler,
-    subscriber::{Decides, Guarded, Subscriber},
+    subscriber::{CurrentState, Decides, Guarded, Subscriber},
 };
 use foldwright_domain::{Dispatch, EventSet};
 use std::{marker::PhantomData, sync::Arc};
@@ -17,6 +17,7 @@ trait Attach<E, S>: Send + 'static {
     fn attach(
         self: Box<Self>,
         parent: &[&str],
+        current: &Arc<dyn CurrentState<E, S>>,
         installer: &mut Installer,
     ) -> Option<Arc<dyn Decides<E, S>>>;
 }
@@ -28,7 +29,9 @@ struct Attached<X> {
 
 impl<E: EventSet, S: Send + Sync + 'static> Projection<E, S> {
     pub(crate) fn new() -> Self {
-        Self { subscribers: Vec::new() }
+        Self {
+            subscribers: Vec::new(),
+        }
     }
 
     /// Runs `subscriber` after rows of this projection are durable.
@@ -41,9 +44,13 @@ impl<E: EventSet, S: Send + Sync + 'static> Projection<E, S> {
     pub(crate) fn install(
         self,
         parent: &[&str],
+        current: Arc<dyn CurrentState<E, S>>,
         installer: &mut Installer,
     ) -> Vec<Arc<dyn Decides<E, S>>> {
-        self.subscribers.into_iter().filter_map(|s| s.attach(parent, installer)).collect()
+        self.subscribers
+            .into_iter()
+            .filter_map(|s| s.attach(parent, &current, installer))
+            .collect()
     }
 }
 
@@ -51,16 +58,22 @@ impl<X: Subscriber> Attach<X::On, X::State> for Attached<X> {
     fn attach(
         self: Box<Self>,
         parent: &[&str],
+        current: &Arc<dyn CurrentState<X::On, X::State>>,
         installer: &mut Installer,
     ) -> Option<Arc<dyn Decides<X::On, X::State>>> {
         let route = installer.route(&[parent, &["subscriber", X::NAME]].concat())?;
         if let Dispatch::Debounce { quiet } = self.dispatch
             && quiet.is_zero()
         {
-            installer.faults.push(format!("{route}: a debounce needs a time that is not zero"));
+            installer
+                .faults
+                .push(format!("{route}: a debounce needs a time that is not zero"));
         }
         let installed = Installed {
-            handler: Arc::new(SubscriberHandler { subscriber: self.subscriber }),
+            handler: Arc::new(SubscriberHandler {
+                subscriber: self.subscriber,
+                current: current.clone(),
+            }),
             version: 0,
             lane: Lane::Effect,
         };

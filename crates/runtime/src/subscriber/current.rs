@@ -7,5 +7,6 @@ use foldwright_domain::{RawEvent, Recorded};
 #[async_trait]
 pub(crate) trait CurrentState<E, S>: Send + Sync + 'static {
     /// `None` where the projection holds nothing for this event any more, so that there is nothing to run with.
-    async fn current(&self, event: &Recorded<E>, raw: &RawEvent, ctx: &Context) -> Result<Option<S>, Failure>;
+    async fn current(&self, event: &Recorded<E>, raw: &RawEvent, ctx: &Context)
+    -> Result<Option<S>, Failure>;
 }

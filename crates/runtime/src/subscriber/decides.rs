@@ -65,7 +65,11 @@ impl<X: Subscriber> Guarded<X> {
         let fault = match caught(rule) {
             Ok(None) => return default().into(),
             Ok(Some(key)) if (1..=GroupId::MAX_KEY_BYTES).contains(&key.len()) => return key.into(),
-            Ok(Some(key)) => format!("a key has 1-{} bytes, this one {}", GroupId::MAX_KEY_BYTES, key.len()),
+            Ok(Some(key)) => format!(
+                "a key has 1-{} bytes, this one {}",
+                GroupId::MAX_KEY_BYTES,
+                key.len()
+            ),
             Err(message) => message,
         };
         self.counters.guards_failed.add(1);

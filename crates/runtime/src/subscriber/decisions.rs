@@ -14,7 +14,11 @@ pub(crate) struct Decisions<'a, E, S> {
 
 impl<'a, E: 'static, S: 'static> Decisions<'a, E, S> {
     pub(crate) fn new(subscribers: &'a [Arc<dyn Decides<E, S>>], key: &'a str) -> Self {
-        Self { subscribers, key, decided: Vec::new() }
+        Self {
+            subscribers,
+            key,
+            decided: Vec::new(),
+        }
     }
 
     /// The same subscribers with no decision taken yet.
@@ -60,7 +64,11 @@ impl<'a, E: 'static, S: 'static> Decisions<'a, E, S> {
         let merges_with = |(_, other): &&mut (Position, PendingJob)| {
             other.merges && other.route == job.route && other.group_key == job.group_key
         };
-        let merged = if job.merges { self.decided.iter_mut().find(merges_with) } else { None };
+        let merged = if job.merges {
+            self.decided.iter_mut().find(merges_with)
+        } else {
+            None
+        };
         match merged {
             Some(known) if known.0 < position => *known = (position, job),
             Some(_) => {}

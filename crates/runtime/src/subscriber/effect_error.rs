@@ -24,18 +24,26 @@ impl EffectError {
     /// Another attempt can help.
     #[must_use]
     pub fn retry(message: impl Into<String>) -> Self {
-        Self::Retry { floor: None, message: message.into() }
+        Self::Retry {
+            floor: None,
+            message: message.into(),
+        }
     }
 
     /// Another attempt can help, but not before `floor`.
     #[must_use]
     pub fn retry_after(floor: Duration, message: impl Into<String>) -> Self {
-        Self::Retry { floor: Some(floor), message: message.into() }
+        Self::Retry {
+            floor: Some(floor),
+            message: message.into(),
+        }
     }
 
     /// No attempt can help.
     #[must_use]
     pub fn fatal(message: impl Into<String>) -> Self {
-        Self::Fatal { message: message.into() }
+        Self::Fatal {
+            message: message.into(),
+        }
     }
 }

@@ -36,7 +36,8 @@ pub trait Subscriber: Send + Sync + 'static {
         None
     }
 
-    /// The effect. May run again for the same event, so make it idempotent. Dropped when the process stops.
+    /// The effect. May run again for the same event, so make it idempotent. Dropped, and tried again, when it takes longer
+    /// than the worker's `effect_timeout`; a kernel that is closed waits for it that long.
     ///
     /// # Errors
     /// [`EffectError`] says whether another attempt can help.

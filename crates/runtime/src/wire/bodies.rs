@@ -52,11 +52,31 @@ impl Bodies {
         let bytes = stored.len() as u64;
         let tagged = tagged(encoding, &stored);
         if stored.len() <= INLINE_BYTES {
-            return Ok(Written { body: Body::Inline(tagged), info: BodyInfo { raw_bytes, blob: None } });
+            return Ok(Written {
+                body: Body::Inline(tagged),
+                info: BodyInfo {
+                    raw_bytes,
+                    blob: None,
+                },
+            });
         }
         let hash = BlobHash::of(raw);
-        self.tier(bytes).put(&BlobRef { tenant: tenant.clone(), hash }, tagged).await?;
-        Ok(Written { body: Body::Blob { hash, bytes }, info: BodyInfo { raw_bytes, blob: Some(hash) } })
+        self.tier(bytes)
+            .put(
+                &BlobRef {
+                    tenant: tenant.clone(),
+                    hash,
+                },
+                tagged,
+            )
+            .await?;
+        Ok(Written {
+            body: Body::Blob { hash, bytes },
+            info: BodyInfo {
+                raw_bytes,
+                blob: Some(hash),
+            },
+        })
     }
 
     /// The raw bytes of a job's body or context. The tenant is that of the job's group, whatever the header says.
@@ -64,8 +84,15 @@ impl Bodies {
         match body {
             Body::Inline(stored) => unpack(stored.clone()),
             Body::Blob { hash, bytes } => {
-                let blob = BlobRef { tenant: tenant.clone(), hash: *hash };
-                let stored = self.tier(*bytes).get(&blob).await?.ok_or(BodyError::Missing { hash: *hash })?;
+                let blob = BlobRef {
+                    tenant: tenant.clone(),
+                    hash: *hash,
+                };
+                let stored = self
+                    .tier(*bytes)
+                    .get(&blob)
+                    .await?
+                    .ok_or(BodyError::Missing { hash: *hash })?;
                 let raw = unpack(stored)?;
                 if BlobHash::of(&raw) != *hash {
                     return Err(BodyError::Forged { hash: *hash });
@@ -76,7 +103,11 @@ impl Bodies {
     }
 
     fn tier(&self, stored_bytes: u64) -> &Arc<dyn BlobStore> {
-        if stored_bytes <= HOT_BYTES { &self.hot } else { &self.cold }
+        if stored_bytes <= HOT_BYTES {
+            &self.hot
+        } else {
+            &self.cold
+        }
     }
 }
 

@@ -21,7 +21,9 @@ pub(crate) enum Encoding {
 
 /// The body is larger than a body may be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("a body has at most {limit} bytes, this one has {bytes}: send less, or keep the bulk elsewhere and send a reference")]
+#[error(
+    "a body has at most {limit} bytes, this one has {bytes}: send less, or keep the bulk elsewhere and send a reference"
+)]
 pub struct TooLarge {
     /// Its raw size.
     pub bytes: usize,
@@ -32,7 +34,10 @@ pub struct TooLarge {
 /// The stored form of raw bytes.
 pub(crate) fn pack(raw: &Bytes) -> Result<(Encoding, Bytes), TooLarge> {
     if raw.len() > MAX_BODY_BYTES {
-        return Err(TooLarge { bytes: raw.len(), limit: MAX_BODY_BYTES });
+        return Err(TooLarge {
+            bytes: raw.len(),
+            limit: MAX_BODY_BYTES,
+        });
     }
     if raw.len() < COMPRESS_FROM_BYTES {
         return Ok((Encoding::Plain, raw.clone()));
@@ -54,7 +59,9 @@ pub(crate) fn unpack(encoding: Encoding, stored: Bytes) -> Result<Bytes, WireErr
         Encoding::Plain => Ok(stored),
         Encoding::Deflate => {
             let mut raw = Vec::new();
-            let read = DeflateDecoder::new(stored.as_ref()).take(limit as u64 + 1).read_to_end(&mut raw);
+            let read = DeflateDecoder::new(stored.as_ref())
+                .take(limit as u64 + 1)
+                .read_to_end(&mut raw);
             match read {
                 Ok(bytes) if bytes <= limit => Ok(raw.into()),
                 Ok(_) | Err(_) => Err(WireError::Inflate { limit }),
@@ -92,7 +99,10 @@ mod tests {
         assert!(pack(&Bytes::from(vec![0; MAX_BODY_BYTES])).is_ok());
         assert_eq!(
             pack(&Bytes::from(vec![0; MAX_BODY_BYTES + 1])),
-            Err(TooLarge { bytes: MAX_BODY_BYTES + 1, limit: MAX_BODY_BYTES })
+            Err(TooLarge {
+                bytes: MAX_BODY_BYTES + 1,
+                limit: MAX_BODY_BYTES
+            })
         );
     }
 
@@ -106,7 +116,10 @@ mod tests {
         }
         let bomb = Bytes::from(encoder.finish().unwrap());
         assert!(bomb.len() < 100_000);
-        assert!(matches!(unpack(Encoding::Deflate, bomb), Err(WireError::Inflate { .. })));
+        assert!(matches!(
+            unpack(Encoding::Deflate, bomb),
+            Err(WireError::Inflate { .. })
+        ));
     }
 
     proptest! {

@@ -28,7 +28,10 @@ fn decode_all(bytes: &[u8]) {
 
 /// One valid encoding of each format.
 fn valid() -> Vec<Vec<u8>> {
-    let answer = CommandAnswer::Rejected { code: "a".into(), message: "b".into() };
+    let answer = CommandAnswer::Rejected {
+        code: "a".into(),
+        message: "b".into(),
+    };
     vec![
         header(Content::Effect).encode(),
         encode_event(&event()).into(),
@@ -42,7 +45,10 @@ fn read(stored: Bytes) -> Result<Bytes, BodyError> {
     let ports = Memory::new(Arc::new(SystemClock), QueueSettings::default()).ports();
     let bodies = Bodies::new(ports.hot_blobs, ports.cold_blobs);
     let tenant = TenantId::parse("a").unwrap();
-    bodies.read(&tenant, &Body::Inline(stored)).now_or_never().unwrap()
+    bodies
+        .read(&tenant, &Body::Inline(stored))
+        .now_or_never()
+        .unwrap()
 }
 
 proptest! {
@@ -93,8 +99,12 @@ fn a_claimed_length_is_not_allocated() {
 /// B-20
 #[test]
 fn what_is_wrong_with_bytes_is_told_apart() {
-    for (bytes, kind) in [(&b""[..], "missing"), (b"\x00x", "foreign"), (b"\x09x", "newer"), (b"\x01\xff", "malformed")]
-    {
+    for (bytes, kind) in [
+        (&b""[..], "missing"),
+        (b"\x00x", "foreign"),
+        (b"\x09x", "newer"),
+        (b"\x01\xff", "malformed"),
+    ] {
         let errors = [
             decode_event(bytes).unwrap_err(),
             CommandBody::decode(bytes).unwrap_err(),
@@ -105,7 +115,11 @@ fn what_is_wrong_with_bytes_is_told_apart() {
             let found = match error {
                 WireError::Missing { .. } => "missing",
                 WireError::Foreign { .. } => "foreign",
-                WireError::Newer { version: 9, newest: 1, .. } => "newer",
+                WireError::Newer {
+                    version: 9,
+                    newest: 1,
+                    ..
+                } => "newer",
                 WireError::Malformed { .. } => "malformed",
                 WireError::Newer { .. } | WireError::Inflate { .. } => "something else",
             };
@@ -121,6 +135,9 @@ fn what_is_wrong_with_bytes_is_told_apart() {
             CommandAnswer::decode(&longer).err(),
             Ledger::decode(&longer).err(),
         ];
-        assert!(errors.iter().all(Option::is_some), "more bytes than the value has");
+        assert!(
+            errors.iter().all(Option::is_some),
+            "more bytes than the value has"
+        );
     }
 }

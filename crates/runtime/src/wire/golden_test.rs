@@ -3,15 +3,18 @@
 //! `tests/golden/<format>/<name>.v<version>.hex`: 32 bytes a line, `*n` stands for n zero bytes. Files are added and
 //! never changed. Where writing has drifted, a `.new` file beside the old one says what is written now.
 use super::{
-    Bodies, BodyError, BodyInfo, CommandAnswer, CommandBody, Content, Header, Subject, WireError, decode_event, encode_event,
+    Bodies, BodyError, BodyInfo, CommandAnswer, CommandBody, Content, Header, Subject, WireError,
+    decode_event, encode_event,
 };
 use crate::{
     fold::{Applied, Ledger, Membership},
     subscriber::PendingJob,
 };
 use bytes::Bytes;
-use foldwright_domain::{AggregateId, CommandId, EventId, Identity, Meta, Millis, RawEvent, Recorded, StreamKey, TenantId};
 use foldwright_adapter_memory::Memory;
+use foldwright_domain::{
+    AggregateId, CommandId, EventId, Identity, Meta, Millis, RawEvent, Recorded, StreamKey, TenantId,
+};
 use foldwright_ports::{BlobHash, Body, QueueSettings, SystemClock};
 use futures_util::FutureExt;
 use std::{
@@ -39,10 +42,19 @@ fn compare<T: PartialEq + Debug>(
     let golden = from_hex(&text);
     match decode(&golden) {
         Ok(read) if read == *value => {}
-        Ok(read) => return Err(format!("{}: it means something else now: {read:?}", file.display())),
+        Ok(read) => {
+            return Err(format!(
+                "{}: it means something else now: {read:?}",
+                file.display()
+            ));
+        }
         Err(error) => return Err(format!("{}: {error}", file.display())),
     }
-    if written == golden { Ok(()) } else { Err(drift(file, &written, "something else is written now")) }
+    if written == golden {
+        Ok(())
+    } else {
+        Err(drift(file, &written, "something else is written now"))
+    }
 }
 
 fn drift(file: &Path, written: &[u8], what: &str) -> String {
@@ -87,7 +99,11 @@ fn from_hex(text: &str) -> Vec<u8> {
     for line in text.lines() {
         match line.strip_prefix('*') {
             Some(zeros) => bytes.resize(bytes.len() + zeros.parse::<usize>().unwrap(), 0),
-            None => bytes.extend((0..line.len()).step_by(2).map(|at| u8::from_str_radix(&line[at..at + 2], 16).unwrap())),
+            None => bytes.extend(
+                (0..line.len())
+                    .step_by(2)
+                    .map(|at| u8::from_str_radix(&line[at..at + 2], 16).unwrap()),
+            ),
         }
     }
     bytes
@@ -104,7 +120,10 @@ pub(super) fn header(content: Content) -> Header {
             id: event_id(),
         },
         trace_context: Some("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".into()),
-        body: BodyInfo { raw_bytes: 70_000, blob: Some(BlobHash([0xab; 32])) },
+        body: BodyInfo {
+            raw_bytes: 70_000,
+            blob: Some(BlobHash([0xab; 32])),
+        },
     }
 }
 
@@ -131,7 +150,10 @@ pub(super) fn event() -> RawEvent {
         causation_id: EventId::from_u128(7),
         trace_context: None,
     };
-    Recorded { meta, data: Bytes::from_static(br#"{"name":"GET /"}"#) }
+    Recorded {
+        meta,
+        data: Bytes::from_static(br#"{"name":"GET /"}"#),
+    }
 }
 
 pub(super) fn command() -> CommandBody {
@@ -166,14 +188,27 @@ pub(super) fn ledger() -> Ledger {
         delay_ms: 2_000,
         event: encode_event(&event()),
     };
-    Ledger { applied, pending: vec![pending], undecided: vec![identity(9)] }
+    Ledger {
+        applied,
+        pending: vec![pending],
+        undecided: vec![identity(9)],
+    }
 }
 
 /// B-07, B-22, L-12
 #[test]
 fn headers_of_every_version_decode() {
-    for (name, content) in [("command", Content::Command), ("event", Content::Event), ("effect", Content::Effect)] {
-        golden(&format!("header/{name}.v1.hex"), &header(content), Header::encode, Header::decode);
+    for (name, content) in [
+        ("command", Content::Command),
+        ("event", Content::Event),
+        ("effect", Content::Effect),
+    ] {
+        golden(
+            &format!("header/{name}.v1.hex"),
+            &header(content),
+            Header::encode,
+            Header::decode,
+        );
     }
     let mut bare = header(Content::Command);
     bare.trace_context = None;
@@ -184,32 +219,65 @@ fn headers_of_every_version_decode() {
 /// B-22, L-12
 #[test]
 fn events_of_every_version_decode() {
-    golden("event/full.v1.hex", &event(), |event| encode_event(event).into(), decode_event);
+    golden(
+        "event/full.v1.hex",
+        &event(),
+        |event| encode_event(event).into(),
+        decode_event,
+    );
     let mut bare = event();
     bare.meta.idempotency_key = None;
     bare.meta.trace_context = Some("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".into());
     bare.meta.occurred_at = Millis(i64::MIN);
-    golden("event/bare.v1.hex", &bare, |event| encode_event(event).into(), decode_event);
+    golden(
+        "event/bare.v1.hex",
+        &bare,
+        |event| encode_event(event).into(),
+        decode_event,
+    );
 }
 
 /// B-22
 #[test]
 fn commands_of_every_version_decode() {
-    golden("command/caused.v1.hex", &command(), |command| command.encode().into(), CommandBody::decode);
+    golden(
+        "command/caused.v1.hex",
+        &command(),
+        |command| command.encode().into(),
+        CommandBody::decode,
+    );
 }
 
 /// B-22
 #[test]
 fn answers_of_every_version_decode() {
-    let answer = CommandAnswer::Rejected { code: "already_paid".into(), message: "it was paid before".into() };
-    golden("answer/rejected.v1.hex", &answer, |answer| answer.encode().into(), CommandAnswer::decode);
+    let answer = CommandAnswer::Rejected {
+        code: "already_paid".into(),
+        message: "it was paid before".into(),
+    };
+    golden(
+        "answer/rejected.v1.hex",
+        &answer,
+        |answer| answer.encode().into(),
+        CommandAnswer::decode,
+    );
 }
 
 /// B-22, X-11
 #[test]
 fn ledgers_of_every_version_decode() {
-    golden("ledger/filtered.v1.hex", &ledger(), |ledger| ledger.encode().into(), Ledger::decode);
-    golden("ledger/empty.v1.hex", &Ledger::default(), |ledger| ledger.encode().into(), Ledger::decode);
+    golden(
+        "ledger/filtered.v1.hex",
+        &ledger(),
+        |ledger| ledger.encode().into(),
+        Ledger::decode,
+    );
+    golden(
+        "ledger/empty.v1.hex",
+        &Ledger::default(),
+        |ledger| ledger.encode().into(),
+        Ledger::decode,
+    );
     let ledger = ledger();
     let index = ledger.applied.index();
     assert_eq!(index.contains(&identity(2)), Membership::Yes);
@@ -219,7 +287,10 @@ fn ledgers_of_every_version_decode() {
 
 fn bodies() -> (Bodies, TenantId) {
     let ports = Memory::new(Arc::new(SystemClock), QueueSettings::default()).ports();
-    (Bodies::new(ports.hot_blobs, ports.cold_blobs), TenantId::parse("acme-1").unwrap())
+    (
+        Bodies::new(ports.hot_blobs, ports.cold_blobs),
+        TenantId::parse("acme-1").unwrap(),
+    )
 }
 
 fn write_body(raw: &Bytes) -> Vec<u8> {
@@ -243,11 +314,17 @@ fn read_body(stored: &[u8]) -> Result<Bytes, WireError> {
 /// B-02, B-22
 #[test]
 fn bodies_of_every_encoding_decode() {
-    golden("body/plain.v1.hex", &Bytes::from_static(b"below a kibibyte"), write_body, read_body);
+    golden(
+        "body/plain.v1.hex",
+        &Bytes::from_static(b"below a kibibyte"),
+        write_body,
+        read_body,
+    );
     // A compressor may write other bytes tomorrow; what was written is read for ever.
     let raw = Bytes::from("0123456789".repeat(150));
     let file = corpus().join("body/deflate.v1.hex");
-    let written_once = |raw: &Bytes| fs::read_to_string(&file).map_or_else(|_| write_body(raw), |text| from_hex(&text));
+    let written_once =
+        |raw: &Bytes| fs::read_to_string(&file).map_or_else(|_| write_body(raw), |text| from_hex(&text));
     golden("body/deflate.v1.hex", &raw, written_once, read_body);
     assert_eq!(write_body(&raw)[0], 2);
 }
@@ -258,12 +335,18 @@ fn a_drift_leaves_a_new_file_and_fails() {
     let directory = std::env::temp_dir().join(format!("foldwright-golden-{}", std::process::id()));
     let file = directory.join("answer.v1.hex");
     fs::create_dir_all(&directory).unwrap();
-    let answer = CommandAnswer::Rejected { code: "a".into(), message: "b".into() };
+    let answer = CommandAnswer::Rejected {
+        code: "a".into(),
+        message: "b".into(),
+    };
     let check = |answer: &CommandAnswer| compare(&file, answer, |a| a.encode().into(), CommandAnswer::decode);
     assert!(check(&answer).unwrap_err().contains("there is no golden file"));
     fs::rename(file.with_extension("hex.new"), &file).unwrap();
     assert_eq!(check(&answer), Ok(()));
-    let other = CommandAnswer::Rejected { code: "a".into(), message: "c".into() };
+    let other = CommandAnswer::Rejected {
+        code: "a".into(),
+        message: "c".into(),
+    };
     assert!(check(&other).unwrap_err().contains("means something else"));
     let mut drifted = from_hex(&fs::read_to_string(&file).unwrap());
     drifted.push(0);

@@ -80,7 +80,10 @@ impl Header {
             return Err(foldwright_domain::SecurityError::ForeignTenant { what: "job header" }.into());
         }
         if *header.route != *job.route.as_str() {
-            return Err(HeaderError::OtherRoute { header: header.route, job: job.route.clone() });
+            return Err(HeaderError::OtherRoute {
+                header: header.route,
+                job: job.route.clone(),
+            });
         }
         Ok(header)
     }
@@ -117,8 +120,14 @@ mod tests {
         assert!(matches!(Header::decode(&[]), Err(WireError::Missing { .. })));
         assert!(matches!(Header::decode(b"FW"), Err(WireError::Missing { .. })));
         assert!(matches!(Header::decode(b"GQ1"), Err(WireError::Foreign { .. })));
-        assert!(matches!(Header::decode(b"FW\x09rest"), Err(WireError::Newer { version: 9, .. })));
-        assert!(matches!(Header::decode(b"FW\x01\xff\xff"), Err(WireError::Malformed { .. })));
+        assert!(matches!(
+            Header::decode(b"FW\x09rest"),
+            Err(WireError::Newer { version: 9, .. })
+        ));
+        assert!(matches!(
+            Header::decode(b"FW\x01\xff\xff"),
+            Err(WireError::Malformed { .. })
+        ));
     }
 
     proptest! {

@@ -1,21 +1,21 @@
 //! What jobs carry. These are formats: every version ever released is read for ever, and golden files say so.
 mod answer;
 mod bodies;
+#[cfg(test)]
+mod bodies_test;
 mod codec;
 mod command;
 mod event;
-mod header;
-#[cfg(test)]
-mod bodies_test;
 #[cfg(test)]
 mod fuzz_test;
 #[cfg(test)]
 mod golden_test;
+mod header;
 
 pub(crate) use answer::CommandAnswer;
 pub(crate) use bodies::{Bodies, BodyError, Written};
-pub(crate) use codec::{Encoding, MAX_BODY_BYTES};
 pub use codec::TooLarge;
+pub(crate) use codec::{Encoding, MAX_BODY_BYTES};
 pub(crate) use command::CommandBody;
 pub(crate) use event::{decode_event, encode_event};
 pub(crate) use header::{BodyInfo, Content, FORMAT, Header, HeaderError, Subject};
@@ -81,10 +81,17 @@ pub(crate) fn decode<'a, T: serde::Deserialize<'a>>(
         None => Err(WireError::Missing { what }),
         Some((found, rest)) if *found == version => match postcard::take_from_bytes(rest) {
             Ok((value, [])) => Ok(value),
-            Ok(_) => Err(WireError::Malformed { what, source: postcard::Error::DeserializeBadEncoding }),
+            Ok(_) => Err(WireError::Malformed {
+                what,
+                source: postcard::Error::DeserializeBadEncoding,
+            }),
             Err(source) => Err(WireError::Malformed { what, source }),
         },
         Some((0, _)) => Err(WireError::Foreign { what }),
-        Some((found, _)) => Err(WireError::Newer { what, version: *found, newest: version }),
+        Some((found, _)) => Err(WireError::Newer {
+            what,
+            version: *found,
+            newest: version,
+        }),
     }
 }

@@ -6,7 +6,12 @@ use std::sync::Arc;
 
 /// Extends the worker's leases every third of their life. Does nothing else, so that nothing holds it up; ends after the
 /// lanes, so that what they still do stays theirs.
-pub(crate) async fn keep(ctx: Arc<Context>, leases: Arc<LiveLeases>, settings: WorkerSettings, mut stop: Stop) {
+pub(crate) async fn keep(
+    ctx: Arc<Context>,
+    leases: Arc<LiveLeases>,
+    settings: WorkerSettings,
+    mut stop: Stop,
+) {
     loop {
         stop.sleep(settings.lease / 3).await;
         if stop.is_set() {
@@ -23,7 +28,10 @@ async fn extend(ctx: &Context, leases: &LiveLeases, settings: WorkerSettings) {
     }
     match ctx.ports.queue.extend(&live, settings.lease).await {
         Ok(verdicts) => {
-            let lost = live.iter().zip(&verdicts).filter(|(_, v)| !matches!(v, Verdict::Applied));
+            let lost = live
+                .iter()
+                .zip(&verdicts)
+                .filter(|(_, v)| !matches!(v, Verdict::Applied));
             leases.remove(lost.map(|(lease, _)| lease.fence));
         }
         Err(error) => tracing::warn!(%error, "leases could not be extended, the next beat tries again"),

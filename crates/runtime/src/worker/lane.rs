@@ -73,7 +73,9 @@ impl Lane {
     async fn process(&self, leases: Vec<Lease>) -> Vec<Settlement> {
         let mut by_route: BTreeMap<Route, Vec<Lease>> = BTreeMap::new();
         for mut lease in leases {
-            let Some(route) = lease.jobs.first().map(|job| job.route.clone()) else { continue };
+            let Some(route) = lease.jobs.first().map(|job| job.route.clone()) else {
+                continue;
+            };
             // What is behind the first job of another route goes back and comes with the next lease.
             let same = lease.jobs.iter().take_while(|job| job.route == route).count();
             lease.jobs.truncate(same);
@@ -91,10 +93,21 @@ impl Lane {
     /// A panic that escaped a handler fails its leases like any error; the lane lives on.
     async fn run_caught(&self, handler: &Arc<dyn RouteHandler>, leases: Vec<Lease>) -> Vec<Settlement> {
         let given: Vec<_> = leases.iter().map(|l| settlement(l, 0, Rest::Back)).collect();
-        catch(handler.run(leases, &self.ctx)).await.unwrap_or_else(|message| {
-            let rest = Rest::Retry { floor: None, error: format!("a handler panicked: {message}") };
-            given.into_iter().map(|one| Settlement { outcome: Outcome::none(rest.clone()), ..one }).collect()
-        })
+        catch(handler.run(leases, &self.ctx))
+            .await
+            .unwrap_or_else(|message| {
+                let rest = Rest::Retry {
+                    floor: None,
+                    error: format!("a handler panicked: {message}"),
+                };
+                given
+                    .into_iter()
+                    .map(|one| Settlement {
+                        outcome: Outcome::none(rest.clone()),
+                        ..one
+                    })
+                    .collect()
+            })
     }
 
     /// Settles, and takes the next work with the same call. Repeats a call whose outcome is unknown under its nonce,
@@ -106,7 +119,13 @@ impl Lane {
         let started = self.ctx.ports.clock.now();
         let mut wait = FIRST_WAIT;
         let settled = loop {
-            match self.ctx.ports.queue.settle(nonce, self.worker, settlements.clone(), next).await {
+            match self
+                .ctx
+                .ports
+                .queue
+                .settle(nonce, self.worker, settlements.clone(), next)
+                .await
+            {
                 Ok(settled) => break Some(settled),
                 Err(error) => {
                     tracing::warn!(%error, "outcomes could not be settled");
@@ -121,7 +140,9 @@ impl Lane {
             }
         };
         self.leases.remove(in_hand);
-        let Some(Settled { verdicts, next }) = settled else { return Vec::new() };
+        let Some(Settled { verdicts, next }) = settled else {
+            return Vec::new();
+        };
         self.leases.add(&next);
         let refused = self.count(&settlements, verdicts);
         if !refused.is_empty() {
@@ -136,7 +157,10 @@ impl Lane {
         for (settlement, verdict) in settlements.iter().zip(verdicts) {
             match verdict {
                 Verdict::Applied | Verdict::Already => {
-                    self.ctx.counters.jobs_completed.add(settlement.outcome.done as u64);
+                    self.ctx
+                        .counters
+                        .jobs_completed
+                        .add(settlement.outcome.done as u64);
                     log_failure(settlement);
                 }
                 Verdict::Lost => {
@@ -145,7 +169,10 @@ impl Lane {
                 }
                 Verdict::Refused(error) => refused.push(Settlement {
                     lease: settlement.lease.clone(),
-                    outcome: Outcome::none(Rest::Retry { floor: error.wait(), error: error.to_string() }),
+                    outcome: Outcome::none(Rest::Retry {
+                        floor: error.wait(),
+                        error: error.to_string(),
+                    }),
                     answers: Vec::new(),
                     then: Vec::new(),
                 }),
@@ -156,7 +183,13 @@ impl Lane {
 
     /// An outcome that the store refuses is a failed attempt, so that it ends up in front of a person.
     async fn give_back(&self, refused: Vec<Settlement>) {
-        if let Err(error) = self.ctx.ports.queue.settle(self.ctx.ids.nonce(), self.worker, refused, None).await {
+        if let Err(error) = self
+            .ctx
+            .ports
+            .queue
+            .settle(self.ctx.ids.nonce(), self.worker, refused, None)
+            .await
+        {
             tracing::warn!(%error, "refused outcomes could not be given back, their leases lapse");
         }
     }
@@ -164,7 +197,10 @@ impl Lane {
 
 /// A worker gets only routes that it declared; one that it has no handler for is left to others.
 fn release() -> Rest {
-    Rest::Release { floor: None, need: None }
+    Rest::Release {
+        floor: None,
+        need: None,
+    }
 }
 
 /// One line for each failed attempt, never the body.

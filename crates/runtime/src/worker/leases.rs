@@ -11,7 +11,8 @@ pub(crate) struct LiveLeases(Mutex<BTreeMap<Fence, LeaseRef>>);
 
 impl LiveLeases {
     pub(crate) fn add(&self, leases: &[Lease]) {
-        self.lock().extend(leases.iter().map(|lease| (lease.fence, lease.reference())));
+        self.lock()
+            .extend(leases.iter().map(|lease| (lease.fence, lease.reference())));
     }
 
     pub(crate) fn remove(&self, fences: impl IntoIterator<Item = Fence>) {

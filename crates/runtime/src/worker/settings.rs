@@ -19,7 +19,7 @@ pub struct WorkerSettings {
     pub lease: Duration,
     /// How long an idle lane waits for a wake-up before it looks by itself; default 5 s.
     pub idle: Duration,
-    /// How long a subscriber may run before it is dropped and tried again; default 60 s. Also the longest that closing a
+    /// How long a subscriber may run before it is dropped and tried again; default 5 min. Also the longest that closing a
     /// kernel waits for one.
     pub effect_timeout: Duration,
     /// How often orphaned bodies are swept; default 60 s.
@@ -39,7 +39,7 @@ impl Default for WorkerSettings {
             max_bytes: 8 << 20,
             lease: Duration::from_secs(30),
             idle: Duration::from_secs(5),
-            effect_timeout: Duration::from_secs(60),
+            effect_timeout: Duration::from_secs(300),
             sweep: Duration::from_secs(60),
         }
     }
@@ -63,7 +63,10 @@ impl WorkerSettings {
         positive("idle", self.idle.is_zero());
         positive("sweep", self.sweep.is_zero());
         if self.lease < SHORTEST_LEASE {
-            faults.push(format!("worker setting `lease` is {:?}, at least {SHORTEST_LEASE:?}", self.lease));
+            faults.push(format!(
+                "worker setting `lease` is {:?}, at least {SHORTEST_LEASE:?}",
+                self.lease
+            ));
         }
         faults
     }

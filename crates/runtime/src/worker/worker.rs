@@ -36,13 +36,18 @@ impl Worker {
         ];
         for (kind, count, max_groups) in kinds {
             let of_kind = || routes.iter().filter(move |(_, installed)| installed.lane == kind);
-            let handlers: Arc<BTreeMap<Route, Arc<dyn RouteHandler>>> =
-                Arc::new(of_kind().map(|(route, i)| (route.clone(), i.handler.clone())).collect());
+            let handlers: Arc<BTreeMap<Route, Arc<dyn RouteHandler>>> = Arc::new(
+                of_kind()
+                    .map(|(route, i)| (route.clone(), i.handler.clone()))
+                    .collect(),
+            );
             if handlers.is_empty() {
                 continue;
             }
             let capabilities = Arc::new(Capabilities {
-                routes: of_kind().map(|(r, i)| (r.clone(), Capability { version: i.version })).collect(),
+                routes: of_kind()
+                    .map(|(r, i)| (r.clone(), Capability { version: i.version }))
+                    .collect(),
                 format: FORMAT,
             });
             for _ in 0..count {
@@ -66,7 +71,12 @@ impl Worker {
         lanes.spawn(tidy(ctx.clone(), settings, stop));
         let mut keeper = JoinSet::new();
         keeper.spawn(keep(ctx.clone(), leases, settings, keeper_stop));
-        Self { lanes, keeper, stop_lanes, stop_keeper }
+        Self {
+            lanes,
+            keeper,
+            stop_lanes,
+            stop_keeper,
+        }
     }
 
     /// Stops claiming, finishes and settles what is in hand, then stops the heartbeats.

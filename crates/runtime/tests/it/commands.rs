@@ -1,7 +1,7 @@
 //! What becomes of commands.
 use crate::support::{
-    Bench, Ends, Finish, HOOKS, Hook, Hooked, Note, Noted, Run, Spread, Story, Total, Totals, at, finish, idle, key,
-    keyed_note, note, tenant,
+    Bench, Ends, Finish, HOOKS, Hook, Hooked, Note, Noted, Run, Spread, Story, Total, Totals, at, finish,
+    idle, key, keyed_note, note, tenant,
 };
 use foldwright_domain::{Command, CommandId, Declared, Event, EventId, Identity, Intent, Origin, RawEvent};
 use foldwright_ports::{GroupId, IdSource, Limits};
@@ -23,11 +23,27 @@ fn pipeline() -> Pipeline<Run> {
 
 async fn events(bench: &Bench, run: &str) -> Vec<RawEvent> {
     let stream = key::<Run>("a", run).erase();
-    bench.ports.log.load(&stream, None, Limits::items(1_000)).await.unwrap().items
+    bench
+        .ports
+        .log
+        .load(&stream, None, Limits::items(1_000))
+        .await
+        .unwrap()
+        .items
 }
 
 async fn hook(kernel: &Kernel, run: &str, then: Hook) -> foldwright_runtime::Receipt {
-    kernel.send(Intent::new(tenant("a"), at(0), Hooked { run: run.into(), then })).await.unwrap()
+    kernel
+        .send(Intent::new(
+            tenant("a"),
+            at(0),
+            Hooked {
+                run: run.into(),
+                then,
+            },
+        ))
+        .await
+        .unwrap()
 }
 
 fn hooks(run: &str) -> u32 {
@@ -42,10 +58,24 @@ async fn a_sender_waits_for_staging_alone_and_gets_the_ids_of_its_events() {
     let receipt = finish(&web, "r", 2).await;
     assert_eq!(web.backlog().await.unwrap().commands.waiting, 1);
     assert!(events(&bench, "r").await.is_empty());
-    let worker = bench.with_role(Role::Worker).pipeline(pipeline()).start().unwrap();
+    let worker = bench
+        .with_role(Role::Worker)
+        .pipeline(pipeline())
+        .start()
+        .unwrap();
     idle(&worker).await;
-    let ids: Vec<_> = events(&bench, "r").await.iter().map(|event| event.meta.id).collect();
-    assert_eq!(ids, [receipt.command.event(0).unwrap(), receipt.command.event(1).unwrap()]);
+    let ids: Vec<_> = events(&bench, "r")
+        .await
+        .iter()
+        .map(|event| event.meta.id)
+        .collect();
+    assert_eq!(
+        ids,
+        [
+            receipt.command.event(0).unwrap(),
+            receipt.command.event(1).unwrap()
+        ]
+    );
     assert_eq!(bench.state::<Ends>("r").await, Some(2));
 }
 
@@ -70,7 +100,10 @@ async fn a_rejection_is_an_answer_and_no_retry() {
     let Some(Answered::Rejected(rejected)) = kernel.answer(&receipt).await.unwrap() else {
         panic!("no answer");
     };
-    assert_eq!((rejected.code.as_ref(), kernel.counters().rejected.get()), ("not_this_one", 1));
+    assert_eq!(
+        (rejected.code.as_ref(), kernel.counters().rejected.get()),
+        ("not_this_one", 1)
+    );
     assert!(events(&bench, "no").await.is_empty());
     assert!(bench.blocked().await.is_empty());
     tokio::time::sleep(Duration::from_secs(61)).await;
@@ -87,7 +120,10 @@ async fn the_hook_runs_after_a_durable_append_alone_and_its_panic_fails_nothing(
     hook(&kernel, "hook-event", Hook::Event).await;
     hook(&kernel, "hook-panic", Hook::EventAndPanic).await;
     idle(&kernel).await;
-    assert_eq!(["hook-rejected", "hook-nothing", "hook-event", "hook-panic"].map(hooks), [0, 0, 1, 1]);
+    assert_eq!(
+        ["hook-rejected", "hook-nothing", "hook-event", "hook-panic"].map(hooks),
+        [0, 0, 1, 1]
+    );
     assert_eq!(kernel.counters().hooks_swallowed.get(), 1);
     assert!(bench.blocked().await.is_empty());
     assert_eq!(bench.state::<Ends>("hook-panic").await, Some(1));
@@ -106,10 +142,20 @@ async fn a_command_with_a_key_has_its_events_once() {
     kernel.send(keyed_note("r", 9, 8, "k")).await.unwrap();
     kernel.send(keyed_note("other", 5, 7, "k")).await.unwrap();
     idle(&kernel).await;
-    let ids: Vec<_> = events(&bench, "r").await.iter().map(|event| event.meta.id).collect();
+    let ids: Vec<_> = events(&bench, "r")
+        .await
+        .iter()
+        .map(|event| event.meta.id)
+        .collect();
     assert_eq!(ids, [first.command.event(0).unwrap()]);
-    assert_eq!(bench.state::<Totals>("r").await, Some(Total { events: 1, sum: 7 }));
-    assert_eq!(bench.state::<Totals>("other").await, Some(Total { events: 1, sum: 7 }));
+    assert_eq!(
+        bench.state::<Totals>("r").await,
+        Some(Total { events: 1, sum: 7 })
+    );
+    assert_eq!(
+        bench.state::<Totals>("other").await,
+        Some(Total { events: 1, sum: 7 })
+    );
     let counters = kernel.counters();
     assert_eq!(counters.events_fresh.get(), 2);
     assert_eq!(counters.events_duplicate.get(), 2);
@@ -122,17 +168,45 @@ async fn commands_spread_over_group_keys_and_the_fold_stays_exact() {
     let bench = Bench::new();
     let web = bench.with_role(Role::Web).pipeline(pipeline()).start().unwrap();
     let spread = |n: u64| {
-        let payload = Declared::<Spread>(Noted { run: "r".into(), n, key: None });
+        let payload = Declared::<Spread>(Noted {
+            run: "r".into(),
+            n,
+            key: None,
+        });
         Intent::new(tenant("a"), at(n as i64), payload)
     };
     web.send_all((0..80).map(spread)).await.unwrap();
     for n in 0..8 {
-        let group = GroupId { tenant: tenant("a"), path: "command/spread".into(), key: format!("run:{n}").into() };
-        assert_eq!(bench.ports.queue_admin.group(&group).await.unwrap().unwrap().depth, 10);
+        let group = GroupId {
+            tenant: tenant("a"),
+            path: "command/spread".into(),
+            key: format!("run:{n}").into(),
+        };
+        assert_eq!(
+            bench
+                .ports
+                .queue_admin
+                .group(&group)
+                .await
+                .unwrap()
+                .unwrap()
+                .depth,
+            10
+        );
     }
-    let worker = bench.with_role(Role::Worker).pipeline(pipeline()).start().unwrap();
+    let worker = bench
+        .with_role(Role::Worker)
+        .pipeline(pipeline())
+        .start()
+        .unwrap();
     idle(&worker).await;
-    assert_eq!(bench.state::<Totals>("r").await, Some(Total { events: 80, sum: 79 * 40 }));
+    assert_eq!(
+        bench.state::<Totals>("r").await,
+        Some(Total {
+            events: 80,
+            sum: 79 * 40
+        })
+    );
     assert_eq!(bench.state::<Story>("r").await, Some((0..80).collect()));
 }
 
@@ -164,7 +238,10 @@ async fn of_a_declared_command_the_data_alone_is_stored() {
     assert_eq!((meta.occurred_at, meta.accepted_at), (at(5), at(0)));
     assert_eq!(meta.idempotency_key.as_deref(), Some("k"));
     let stream = key::<Run>("a", "r").erase();
-    assert_eq!(meta.identity, Identity::keyed(&stream, Declared::<Note>::NAME, 0, "k"));
+    assert_eq!(
+        meta.identity,
+        Identity::keyed(&stream, Declared::<Note>::NAME, 0, "k")
+    );
     assert_eq!(meta.id.command(), receipt.command);
 }
 
@@ -183,7 +260,10 @@ async fn correlation_and_causation_pass_from_command_to_event() {
         causation_id: Some(cause.id),
         trace_context: Some("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".into()),
     };
-    kernel.send(note("second", 0, 2).caused_by(origin.clone())).await.unwrap();
+    kernel
+        .send(note("second", 0, 2).caused_by(origin.clone()))
+        .await
+        .unwrap();
     idle(&kernel).await;
     let effect = events(&bench, "second").await.remove(0).meta;
     assert_eq!(effect.correlation_id, first.command);
@@ -219,7 +299,10 @@ async fn a_conflict_brings_the_stored_event_to_the_projections() {
     let mut stored = foreign_event(&receipt.command, "r", 14).await;
     stored.meta.occurred_at = at(5);
     let batch = foldwright_domain::Batch::new(&stored.meta.stream.clone(), vec![stored]).unwrap();
-    let append = foldwright_ports::Append { batch, expect: foldwright_ports::Expect::Any };
+    let append = foldwright_ports::Append {
+        batch,
+        expect: foldwright_ports::Expect::Any,
+    };
     bench.ports.log.append(vec![append]).await.remove(0).unwrap();
     let kernel = bench.kernel().pipeline(pipeline()).start().unwrap();
     idle(&kernel).await;
@@ -242,6 +325,10 @@ async fn foreign_event(command: &CommandId, run: &str, n: u64) -> RawEvent {
 /// C-09
 #[test]
 fn every_event_of_the_test_domain_is_described() {
-    let noted = crate::support::RunEvent::from(Noted { run: "r".into(), n: 1, key: None });
+    let noted = crate::support::RunEvent::from(Noted {
+        run: "r".into(),
+        n: 1,
+        key: None,
+    });
     assert_eq!(noted.descriptor().event_type, "test.sim.run.noted");
 }

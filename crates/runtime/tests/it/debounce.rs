@@ -1,12 +1,13 @@
 //! Runs that wait until nothing happens.
-use crate::support::{
-    All, Bench, Ear, Heard, Note, Reaction, Run, Story, Total, Totals, idle, note, tenant,
-};
+use crate::support::{All, Bench, Ear, Heard, Note, Reaction, Run, Story, Total, Totals, idle, note, tenant};
 use foldwright_domain::{Dispatch, Fold};
 use foldwright_runtime::{Kernel, Pipeline, Role};
 use std::{sync::Arc, time::Duration};
 
-fn with<F: Fold<On = crate::support::RunEvent>>(heard: &Arc<Heard<F::State>>, quiet_ms: u64) -> Pipeline<Run> {
+fn with<F: Fold<On = crate::support::RunEvent>>(
+    heard: &Arc<Heard<F::State>>,
+    quiet_ms: u64,
+) -> Pipeline<Run> {
     let debounce = Dispatch::debounce(Duration::from_millis(quiet_ms));
     Pipeline::define("runs")
         .declares::<Note>()
@@ -24,9 +25,19 @@ async fn wait(ms: u64) {
 async fn many_events_of_one_aggregate_make_one_run_with_the_newest() {
     let bench = Bench::new();
     let heard = Heard::new();
-    let web = bench.with_role(Role::Web).pipeline(with::<Totals>(&heard, 500)).start().unwrap();
-    web.send_all((1..=300).map(|n| note("r", (n * 11 % 301) as i64, n % 100))).await.unwrap();
-    let kernel = bench.kernel().pipeline(with::<Totals>(&heard, 500)).start().unwrap();
+    let web = bench
+        .with_role(Role::Web)
+        .pipeline(with::<Totals>(&heard, 500))
+        .start()
+        .unwrap();
+    web.send_all((1..=300).map(|n| note("r", (n * 11 % 301) as i64, n % 100)))
+        .await
+        .unwrap();
+    let kernel = bench
+        .kernel()
+        .pipeline(with::<Totals>(&heard, 500))
+        .start()
+        .unwrap();
     idle(&kernel).await;
     let runs = heard.runs();
     assert_eq!(runs.len(), 1);
@@ -38,7 +49,11 @@ async fn many_events_of_one_aggregate_make_one_run_with_the_newest() {
 async fn a_merged_run_has_the_canonically_newest_event_whatever_came_last() {
     let bench = Bench::new();
     let heard = Heard::new();
-    let kernel = bench.kernel().pipeline(with::<Totals>(&heard, 500)).start().unwrap();
+    let kernel = bench
+        .kernel()
+        .pipeline(with::<Totals>(&heard, 500))
+        .start()
+        .unwrap();
     for n in (1..=20).rev() {
         kernel.send(note("r", n, n as u64)).await.unwrap();
         wait(100).await;
@@ -46,7 +61,10 @@ async fn a_merged_run_has_the_canonically_newest_event_whatever_came_last() {
     idle(&kernel).await;
     let runs = heard.runs();
     assert_eq!(runs.iter().map(|run| run.n).collect::<Vec<_>>(), [20]);
-    assert_eq!(bench.state::<Totals>("r").await, Some(Total { events: 20, sum: 210 }));
+    assert_eq!(
+        bench.state::<Totals>("r").await,
+        Some(Total { events: 20, sum: 210 })
+    );
 }
 
 /// S-05, S-11: what arrived late is in the state that the run sees.
@@ -54,7 +72,11 @@ async fn a_merged_run_has_the_canonically_newest_event_whatever_came_last() {
 async fn a_merged_run_has_the_final_state_whatever_came_last() {
     let bench = Bench::new();
     let heard = Heard::new();
-    let kernel = bench.kernel().pipeline(with::<Story>(&heard, 500)).start().unwrap();
+    let kernel = bench
+        .kernel()
+        .pipeline(with::<Story>(&heard, 500))
+        .start()
+        .unwrap();
     for (ms, n) in [(30, 3), (10, 1), (20, 2)] {
         kernel.send(note("r", ms, n)).await.unwrap();
         wait(100).await;
@@ -70,7 +92,11 @@ async fn a_merged_run_has_the_final_state_whatever_came_last() {
 async fn each_event_starts_the_wait_anew() {
     let bench = Bench::new();
     let heard = Heard::new();
-    let kernel = bench.kernel().pipeline(with::<Totals>(&heard, 200)).start().unwrap();
+    let kernel = bench
+        .kernel()
+        .pipeline(with::<Totals>(&heard, 200))
+        .start()
+        .unwrap();
     for (pause, n) in [(100, 1), (150, 2), (0, 3)] {
         kernel.send(note("r", n, n as u64)).await.unwrap();
         wait(pause).await;
@@ -86,7 +112,11 @@ async fn an_event_while_the_run_goes_on_makes_another_run_after_it() {
     let bench = Bench::new();
     let heard = Heard::new();
     heard.react([Reaction::Slow(Duration::from_secs(2))]);
-    let kernel = bench.kernel().pipeline(with::<Totals>(&heard, 200)).start().unwrap();
+    let kernel = bench
+        .kernel()
+        .pipeline(with::<Totals>(&heard, 200))
+        .start()
+        .unwrap();
     kernel.send(note("r", 1, 1)).await.unwrap();
     wait(1_000).await;
     assert_eq!((heard.calls(), heard.runs().len()), (1, 0));
@@ -102,7 +132,11 @@ async fn an_event_while_the_run_goes_on_makes_another_run_after_it() {
 async fn runs_of_two_tenants_and_of_two_aggregates_never_merge() {
     let bench = Bench::new();
     let heard = Heard::new();
-    let kernel = bench.kernel().pipeline(with::<Totals>(&heard, 200)).start().unwrap();
+    let kernel = bench
+        .kernel()
+        .pipeline(with::<Totals>(&heard, 200))
+        .start()
+        .unwrap();
     send_to(&kernel, "a", "r", 1).await;
     send_to(&kernel, "b", "r", 2).await;
     send_to(&kernel, "a", "s", 3).await;

@@ -10,8 +10,13 @@ type Sent = (u64, i64);
 
 /// A history with every number once.
 fn history() -> impl Strategy<Value = Vec<Sent>> {
-    prop::collection::vec(0_i64..12, 1..24)
-        .prop_map(|times| times.into_iter().enumerate().map(|(n, ms)| (n as u64, ms)).collect())
+    prop::collection::vec(0_i64..12, 1..24).prop_map(|times| {
+        times
+            .into_iter()
+            .enumerate()
+            .map(|(n, ms)| (n as u64, ms))
+            .collect()
+    })
 }
 
 /// What is sent, cut into groups of which each is worked off before the next, with some of it again.
@@ -25,7 +30,11 @@ fn deliveries() -> impl Strategy<Value = (Vec<Vec<Sent>>, usize)> {
         for size in cuts {
             let (part, tail) = rest.split_at(size.min(rest.len()));
             rest = tail;
-            let earlier = sent.iter().zip(&again).take(sent.len() - rest.len()).filter(|(_, again)| **again);
+            let earlier = sent
+                .iter()
+                .zip(&again)
+                .take(sent.len() - rest.len())
+                .filter(|(_, again)| **again);
             let resent = earlier.map(|(one, _)| *one);
             parts.push(part.iter().copied().chain(resent).collect());
             if rest.is_empty() {
@@ -48,13 +57,27 @@ fn pipeline() -> Pipeline<Run> {
 
 /// The rows after these deliveries.
 fn rows(parts: &[Vec<Sent>], limit: usize) -> Vec<Option<StateRow>> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .unwrap();
     runtime.block_on(async {
         let bench = Bench::new();
-        let settings = WorkerSettings { max_jobs_per_group: limit, ..WorkerSettings::default() };
-        let kernel = bench.kernel().pipeline(pipeline()).worker(settings).start().unwrap();
+        let settings = WorkerSettings {
+            max_jobs_per_group: limit,
+            ..WorkerSettings::default()
+        };
+        let kernel = bench
+            .kernel()
+            .pipeline(pipeline())
+            .worker(settings)
+            .start()
+            .unwrap();
         for part in parts {
-            let intents = part.iter().map(|(n, ms)| keyed_note("r", *ms, *n, &n.to_string()));
+            let intents = part
+                .iter()
+                .map(|(n, ms)| keyed_note("r", *ms, *n, &n.to_string()));
             kernel.send_all(intents).await.unwrap();
             idle(&kernel).await;
         }
@@ -66,7 +89,10 @@ fn rows(parts: &[Vec<Sent>], limit: usize) -> Vec<Option<StateRow>> {
         let keys = [
             key(Totals::NAME, "r"),
             key(Story::NAME, "r"),
-            key(Parity::NAME, &serde_json::to_string::<<Parity as KeyedFold>::Key>(&0).unwrap()),
+            key(
+                Parity::NAME,
+                &serde_json::to_string::<<Parity as KeyedFold>::Key>(&0).unwrap(),
+            ),
             key(Parity::NAME, "1"),
         ];
         bench.ports.folds.load(&keys).await.unwrap()
@@ -74,7 +100,9 @@ fn rows(parts: &[Vec<Sent>], limit: usize) -> Vec<Option<StateRow>> {
 }
 
 fn bytes(rows: &[Option<StateRow>]) -> Vec<Option<(&[u8], u64)>> {
-    rows.iter().map(|row| row.as_ref().map(|row| (row.state.as_ref(), row.events))).collect()
+    rows.iter()
+        .map(|row| row.as_ref().map(|row| (row.state.as_ref(), row.events)))
+        .collect()
 }
 
 proptest! {

@@ -23,13 +23,18 @@ fn pipeline() -> Pipeline<Run> {
 }
 
 fn in_batches_of(max_jobs_per_group: usize) -> WorkerSettings {
-    WorkerSettings { max_jobs_per_group, ..WorkerSettings::default() }
+    WorkerSettings {
+        max_jobs_per_group,
+        ..WorkerSettings::default()
+    }
 }
 
 /// Accepts so many numbers for one run, to be worked on later.
 async fn accept(bench: &Bench, run: &str, numbers: std::ops::RangeInclusive<u64>) {
     let web = bench.with_role(Role::Web).pipeline(pipeline()).start().unwrap();
-    web.send_all(numbers.map(|n| note(run, n as i64, n))).await.unwrap();
+    web.send_all(numbers.map(|n| note(run, n as i64, n)))
+        .await
+        .unwrap();
 }
 
 /// X-01, X-02
@@ -39,21 +44,39 @@ async fn no_batch_is_over_the_limit_and_a_batch_is_one_load_and_one_store() {
         let bench = Bench::new();
         accept(&bench, "r", 1..=9).await;
         // The commands run in one go first, so that all nine events wait for the folds.
-        let commands_only = Pipeline::<Run>::define("runs").declares::<Note>().fold::<Totals>(|f| f).build().unwrap();
+        let commands_only = Pipeline::<Run>::define("runs")
+            .declares::<Note>()
+            .fold::<Totals>(|f| f)
+            .build()
+            .unwrap();
         let faults = Arc::new(Faults::new());
         faults.once(Op::LoadRows, "totals", crate::support::What::Hang);
         let first = bench.faulty(&faults).pipeline(commands_only).start().unwrap();
         faults.hung(1).await;
         drop(first);
         let faults = Arc::new(Faults::new());
-        let kernel = bench.faulty(&faults).pipeline(pipeline()).worker(in_batches_of(limit)).start().unwrap();
+        let kernel = bench
+            .faulty(&faults)
+            .pipeline(pipeline())
+            .worker(in_batches_of(limit))
+            .start()
+            .unwrap();
         idle(&kernel).await;
-        assert_eq!(bench.state::<Totals>("r").await, Some(Total { events: 9, sum: 45 }), "{limit}");
+        assert_eq!(
+            bench.state::<Totals>("r").await,
+            Some(Total { events: 9, sum: 45 }),
+            "{limit}"
+        );
         assert_eq!(faults.count(Op::LoadRows, "totals/r"), batches, "{limit}");
         assert_eq!(faults.count(Op::StoreRows, "totals/r"), batches, "{limit}");
         let settled = faults.items(Op::Settle, "fold/totals/run:r");
         assert_eq!(settled.len(), batches);
-        assert!(settled.iter().all(|item| item.ends_with(&format!("done {}", 9 / batches))), "{settled:?}");
+        assert!(
+            settled
+                .iter()
+                .all(|item| item.ends_with(&format!("done {}", 9 / batches))),
+            "{settled:?}"
+        );
     }
     assert_eq!(WorkerSettings::default().max_jobs_per_group, 500);
 }
@@ -63,7 +86,11 @@ async fn no_batch_is_over_the_limit_and_a_batch_is_one_load_and_one_store() {
 async fn a_late_event_of_a_commutative_fold_is_counted_without_reading_the_log() {
     let bench = Bench::new();
     let faults = Arc::new(Faults::new());
-    let commutative = Pipeline::<Run>::define("runs").declares::<Note>().fold::<Totals>(|f| f).build().unwrap();
+    let commutative = Pipeline::<Run>::define("runs")
+        .declares::<Note>()
+        .fold::<Totals>(|f| f)
+        .build()
+        .unwrap();
     let kernel = bench.faulty(&faults).pipeline(commutative).start().unwrap();
     kernel.send(note("r", 100, 1)).await.unwrap();
     idle(&kernel).await;
@@ -118,8 +145,14 @@ impl Clock for Skewed {
 }
 
 fn skewed(bench: &Bench, ms: i64) -> (Arc<Skewed>, foldwright_runtime::KernelBuilder) {
-    let clock = Arc::new(Skewed { clock: bench.ports.clock.clone(), ms: ms.into() });
-    let ports = foldwright_ports::Ports { clock: clock.clone(), ..bench.ports.clone() };
+    let clock = Arc::new(Skewed {
+        clock: bench.ports.clock.clone(),
+        ms: ms.into(),
+    });
+    let ports = foldwright_ports::Ports {
+        clock: clock.clone(),
+        ..bench.ports.clone()
+    };
     (clock, Kernel::builder(ports, Role::All))
 }
 
@@ -128,7 +161,11 @@ fn skewed(bench: &Bench, ms: i64) -> (Arc<Skewed>, foldwright_runtime::KernelBui
 async fn a_row_always_looks_newer_than_the_one_before() {
     let bench = Bench::new();
     let (clock, kernel) = skewed(&bench, 0);
-    let kernel = kernel.pipeline(pipeline()).worker(in_batches_of(1)).start().unwrap();
+    let kernel = kernel
+        .pipeline(pipeline())
+        .worker(in_batches_of(1))
+        .start()
+        .unwrap();
     // One event a batch, all in one millisecond.
     kernel.send_all((1..=4).map(|n| note("r", 0, n))).await.unwrap();
     idle(&kernel).await;
@@ -148,7 +185,10 @@ async fn a_row_always_looks_newer_than_the_one_before() {
 async fn an_event_older_than_all_others_in_id_and_time_reaches_every_projection() {
     let bench = Bench::new();
     let kernel = bench.kernel().pipeline(pipeline()).start().unwrap();
-    kernel.send_all((1..=3).map(|n| note("r", n as i64, n))).await.unwrap();
+    kernel
+        .send_all((1..=3).map(|n| note("r", n as i64, n)))
+        .await
+        .unwrap();
     idle(&kernel).await;
     let newest = bench.row::<Story>("r").await.unwrap().last_applied.unwrap();
     let (_, slow) = skewed(&bench, -7_200_000);
@@ -157,7 +197,10 @@ async fn an_event_older_than_all_others_in_id_and_time_reaches_every_projection(
     idle(&kernel).await;
     assert!(receipt.command.event(0).unwrap() < newest.id);
     assert_eq!(bench.state::<Story>("r").await, Some(vec![9, 1, 2, 3]));
-    assert_eq!(bench.state::<Totals>("r").await, Some(Total { events: 4, sum: 15 }));
+    assert_eq!(
+        bench.state::<Totals>("r").await,
+        Some(Total { events: 4, sum: 15 })
+    );
     assert_eq!(bench.row::<Story>("r").await.unwrap().last_applied, Some(newest));
 }
 
@@ -181,21 +224,47 @@ async fn order_beyond_the_window_of_scores_is_canonical_too() {
 #[tokio::test(start_paused = true)]
 async fn a_hot_aggregate_holds_up_no_other() {
     let bench = Bench::new();
-    let totals = || Pipeline::<Run>::define("runs").declares::<Note>().fold::<Totals>(|f| f).build().unwrap();
+    let totals = || {
+        Pipeline::<Run>::define("runs")
+            .declares::<Note>()
+            .fold::<Totals>(|f| f)
+            .build()
+            .unwrap()
+    };
     let web = bench.with_role(Role::Web).pipeline(totals()).start().unwrap();
-    web.send_all((0..1_000).map(|n| note("hot", 0, n % 100))).await.unwrap();
+    web.send_all((0..1_000).map(|n| note("hot", 0, n % 100)))
+        .await
+        .unwrap();
     for n in 0..20 {
         web.send(note(&format!("cold-{n}"), 0, n)).await.unwrap();
     }
     let faults = Arc::new(Faults::new());
-    let kernel = bench.faulty(&faults).pipeline(totals()).worker(in_batches_of(10)).start().unwrap();
+    let kernel = bench
+        .faulty(&faults)
+        .pipeline(totals())
+        .worker(in_batches_of(10))
+        .start()
+        .unwrap();
     idle(&kernel).await;
     let stored = faults.items(Op::StoreRows, "a/totals/");
     let last_cold = stored.iter().rposition(|row| row.contains("cold")).unwrap();
-    let hot_before = stored.iter().take(last_cold).filter(|row| row.contains("hot")).count();
-    assert!(hot_before <= 10, "{hot_before} batches of the hot aggregate went before the last cold one");
+    let hot_before = stored
+        .iter()
+        .take(last_cold)
+        .filter(|row| row.contains("hot"))
+        .count();
+    assert!(
+        hot_before <= 10,
+        "{hot_before} batches of the hot aggregate went before the last cold one"
+    );
     assert_eq!(stored.iter().filter(|row| row.contains("hot")).count(), 100);
-    assert_eq!(bench.state::<Totals>("hot").await, Some(Total { events: 1_000, sum: 49_500 }));
+    assert_eq!(
+        bench.state::<Totals>("hot").await,
+        Some(Total {
+            events: 1_000,
+            sum: 49_500
+        })
+    );
 }
 
 /// G11
@@ -209,6 +278,11 @@ async fn one_run_of_two_tenants_is_two_runs() {
     kernel.send(theirs).await.unwrap();
     idle(&kernel).await;
     assert_eq!(bench.state::<Story>("r").await, Some(vec![1]));
-    let row = bench.reader().state::<Story, Run>(&crate::support::key("b", "r")).await.unwrap().unwrap();
+    let row = bench
+        .reader()
+        .state::<Story, Run>(&crate::support::key("b", "r"))
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(row.state, [2]);
 }

@@ -1,5 +1,7 @@
 //! Histories beyond what a row knows exactly.
-use crate::support::{All, Bench, Ear, Faults, Finish, Heard, Note, Op, Run, Total, Totals, finish, idle, keyed_note, note};
+use crate::support::{
+    All, Bench, Ear, Faults, Finish, Heard, Note, Op, Run, Total, Totals, finish, idle, keyed_note, note,
+};
 use foldwright_domain::Dispatch;
 use foldwright_runtime::{Pipeline, Role};
 use std::sync::Arc;
@@ -24,7 +26,10 @@ async fn an_old_event_that_comes_again_counts_once_and_runs_no_subscriber_again(
     let faults = Arc::new(Faults::new());
     let kernel = bench.faulty(&faults).pipeline(pipeline(&heard)).start().unwrap();
     for n in 1..=3 {
-        kernel.send(keyed_note("r", n, n as u64, &n.to_string())).await.unwrap();
+        kernel
+            .send(keyed_note("r", n, n as u64, &n.to_string()))
+            .await
+            .unwrap();
     }
     idle(&kernel).await;
     finish(&kernel, "r", 3_000).await;
@@ -38,13 +43,31 @@ async fn an_old_event_that_comes_again_counts_once_and_runs_no_subscriber_again(
     idle(&kernel).await;
     assert_eq!((kernel.counters().refolds.get(), heard.runs().len()), (0, 6_004));
     // Two old ones beside two new ones, in one batch.
-    let web = bench.with_role(Role::Web).pipeline(pipeline(&heard)).start().unwrap();
-    web.send_all([keyed_note("r", 1, 1, "1"), note("r", 200, 60), keyed_note("r", 3, 3, "3"), note("r", 2, 70)])
-        .await
+    let web = bench
+        .with_role(Role::Web)
+        .pipeline(pipeline(&heard))
+        .start()
         .unwrap();
+    web.send_all([
+        keyed_note("r", 1, 1, "1"),
+        note("r", 200, 60),
+        keyed_note("r", 3, 3, "3"),
+        note("r", 2, 70),
+    ])
+    .await
+    .unwrap();
     idle(&kernel).await;
     let row = bench.row::<Totals>("r").await.unwrap();
-    assert_eq!((row.state, row.events), (Total { events: 6_006, sum: 6 + 50 + 130 }, 6_006));
+    assert_eq!(
+        (row.state, row.events),
+        (
+            Total {
+                events: 6_006,
+                sum: 6 + 50 + 130
+            },
+            6_006
+        )
+    );
     assert_eq!(kernel.counters().refolds.get(), 1);
     assert_eq!(faults.count(Op::LoadEvents, "run:r"), 7);
     let mut new: Vec<_> = heard.numbers().split_off(6_004);

@@ -8,39 +8,41 @@
 )]
 
 #[cfg(test)]
+mod bodies;
+#[cfg(test)]
+mod bodies_gone;
+#[cfg(test)]
 mod command_faults;
 #[cfg(test)]
 mod commands;
 #[cfg(test)]
-mod folds;
-#[cfg(test)]
-mod fold_laws;
+mod debounce;
 #[cfg(test)]
 mod fold_faults;
 #[cfg(test)]
-mod refolds;
+mod fold_laws;
 #[cfg(test)]
-mod versions;
+mod folds;
 #[cfg(test)]
-mod long_history;
-#[cfg(test)]
-mod wiring;
-#[cfg(test)]
-mod subscribers;
-#[cfg(test)]
-mod debounce;
-#[cfg(test)]
-mod subscriber_faults;
-#[cfg(test)]
-mod maps;
-#[cfg(test)]
-mod retries;
+mod forged;
 #[cfg(test)]
 mod lifecycle;
 #[cfg(test)]
-mod bodies;
+mod long_history;
+#[cfg(test)]
+mod maps;
+#[cfg(test)]
+mod newer_build;
+#[cfg(test)]
+mod refolds;
+#[cfg(test)]
+mod retries;
 #[cfg(test)]
 mod smoke;
+#[cfg(test)]
+mod subscriber_faults;
+#[cfg(test)]
+mod subscribers;
 #[cfg(test)]
 mod support;
 #[cfg(test)]
@@ -48,4 +50,10 @@ mod tables;
 #[cfg(test)]
 mod ui;
 #[cfg(test)]
+mod version_keys;
+#[cfg(test)]
+mod versions;
+#[cfg(test)]
 mod whole;
+#[cfg(test)]
+mod wiring;

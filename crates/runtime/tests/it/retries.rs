@@ -1,5 +1,7 @@
 //! Failing effects: floors, quarantine, panics.
-use crate::support::{All, Bench, Ear, Heard, InOrder, Manner, Note, Reaction, Run, RunEvent, Total, Totals, idle, note};
+use crate::support::{
+    All, Bench, Ear, Heard, InOrder, Manner, Note, Reaction, Run, RunEvent, Total, Totals, idle, note,
+};
 use foldwright_domain::Dispatch;
 use foldwright_runtime::Pipeline;
 use std::{sync::Arc, time::Duration};
@@ -58,7 +60,10 @@ async fn an_effect_that_panics_is_retried_and_the_worker_lives_on() {
     let heard = Heard::new();
     heard.react([Reaction::Panic, Reaction::Panic]);
     let kernel = bench.kernel().pipeline(with::<All>(&heard)).start().unwrap();
-    kernel.send_all((1..=20).map(|n| note(&format!("r{n}"), 0, n))).await.unwrap();
+    kernel
+        .send_all((1..=20).map(|n| note(&format!("r{n}"), 0, n)))
+        .await
+        .unwrap();
     idle(&kernel).await;
     let mut numbers = heard.numbers();
     numbers.sort_unstable();
@@ -75,7 +80,10 @@ async fn in_an_ordered_group_only_the_failing_run_is_repeated() {
     let fine = Reaction::Slow(Duration::ZERO);
     heard.react([fine, fine, Reaction::Retry, Reaction::Retry]);
     let kernel = bench.kernel().pipeline(with::<InOrder>(&heard)).start().unwrap();
-    kernel.send_all((1..=5).map(|n| note("r", n as i64, n))).await.unwrap();
+    kernel
+        .send_all((1..=5).map(|n| note("r", n as i64, n)))
+        .await
+        .unwrap();
     idle(&kernel).await;
     assert_eq!(heard.numbers(), [1, 2, 3, 4, 5]);
     assert_eq!(heard.calls(), 7);

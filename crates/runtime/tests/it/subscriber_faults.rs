@@ -1,6 +1,7 @@
 //! Subscribers while processes die and ports fail.
 use crate::support::{
     All, Bench, Ear, Evens, Faults, Heard, Note, Odds, Op, Run, RunEvent, Total, Totals, What, idle, note,
+    until,
 };
 use foldwright_domain::Dispatch;
 use foldwright_ports::Kind;
@@ -20,23 +21,34 @@ const QUIET: Dispatch = Dispatch::debounce(Duration::from_millis(500));
 /// S-04, G7: killed at each point between the state and the settle.
 #[tokio::test(start_paused = true)]
 async fn what_was_decided_is_staged_after_the_process_died() {
-    let points = [(Op::StoreRows, "totals", What::HangAfter), (Op::Settle, "fold/", What::Hang), (
-        Op::Settle,
-        "fold/",
-        What::HangAfter,
-    )];
+    let points = [
+        (Op::StoreRows, "totals", What::HangAfter),
+        (Op::Settle, "fold/", What::Hang),
+        (Op::Settle, "fold/", What::HangAfter),
+    ];
     for dispatch in [Dispatch::each(), QUIET] {
         for (op, about, what) in points {
             let bench = Bench::new();
             let heard = Heard::new();
             let faults = Arc::new(Faults::new());
             faults.once(op, about, what);
-            let first = bench.faulty(&faults).pipeline(pipeline(&heard, dispatch)).start().unwrap();
+            let first = bench
+                .faulty(&faults)
+                .pipeline(pipeline(&heard, dispatch))
+                .start()
+                .unwrap();
             let receipt = first.send(note("r", 5, 8)).await.unwrap();
             faults.hung(1).await;
-            assert_eq!(bench.state::<Totals>("r").await, Some(Total { events: 1, sum: 8 }));
+            assert_eq!(
+                bench.state::<Totals>("r").await,
+                Some(Total { events: 1, sum: 8 })
+            );
             drop(first);
-            let second = bench.kernel().pipeline(pipeline(&heard, dispatch)).start().unwrap();
+            let second = bench
+                .kernel()
+                .pipeline(pipeline(&heard, dispatch))
+                .start()
+                .unwrap();
             idle(&second).await;
             let runs = heard.runs();
             assert_eq!(runs.len(), 1, "{dispatch:?} {op:?} {what:?}");
@@ -57,32 +69,56 @@ async fn a_left_over_decision_goes_out_ahead_of_new_ones() {
     let heard = Heard::new();
     let faults = Arc::new(Faults::new());
     faults.once(Op::StoreRows, "totals", What::HangAfter);
-    let first = bench.faulty(&faults).pipeline(pipeline(&heard, Dispatch::each())).start().unwrap();
+    let first = bench
+        .faulty(&faults)
+        .pipeline(pipeline(&heard, Dispatch::each()))
+        .start()
+        .unwrap();
     first.send(note("r", 5, 8)).await.unwrap();
     faults.hung(1).await;
     drop(first);
-    let second = bench.kernel().pipeline(pipeline(&heard, Dispatch::each())).start().unwrap();
+    let second = bench
+        .kernel()
+        .pipeline(pipeline(&heard, Dispatch::each()))
+        .start()
+        .unwrap();
     second.send(note("r", 6, 10)).await.unwrap();
     idle(&second).await;
-    let runs: Vec<_> = heard.runs().into_iter().map(|run| (run.n, run.state.events)).collect();
+    let runs: Vec<_> = heard
+        .runs()
+        .into_iter()
+        .map(|run| (run.n, run.state.events))
+        .collect();
     assert_eq!(runs, [(8, 1), (10, 2)]);
 }
 
 /// S-04: the stage of what is left over fails, again and again, and its reply is lost once.
 #[tokio::test(start_paused = true)]
 async fn a_left_over_decision_survives_a_queue_that_is_away() {
-    for what in [What::Fail(Kind::Unavailable), What::LoseReply(Kind::Timeout), What::Fail(Kind::Full)] {
+    for what in [
+        What::Fail(Kind::Unavailable),
+        What::LoseReply(Kind::Timeout),
+        What::Fail(Kind::Full),
+    ] {
         let bench = Bench::new();
         let heard = Heard::new();
         let faults = Arc::new(Faults::new());
         faults.once(Op::StoreRows, "totals", What::HangAfter);
-        let first = bench.faulty(&faults).pipeline(pipeline(&heard, QUIET)).start().unwrap();
+        let first = bench
+            .faulty(&faults)
+            .pipeline(pipeline(&heard, QUIET))
+            .start()
+            .unwrap();
         first.send(note("r", 5, 8)).await.unwrap();
         faults.hung(1).await;
         drop(first);
         let faults = Arc::new(Faults::new());
         faults.times(Op::Stage, "subscriber", 0, 5, what);
-        let second = bench.faulty(&faults).pipeline(pipeline(&heard, QUIET)).start().unwrap();
+        let second = bench
+            .faulty(&faults)
+            .pipeline(pipeline(&heard, QUIET))
+            .start()
+            .unwrap();
         idle(&second).await;
         assert_eq!(faults.count(Op::Stage, "subscriber"), 6, "{what:?}");
         assert!(heard.numbers().contains(&8), "{what:?}");
@@ -105,11 +141,19 @@ async fn a_settle_that_carries_subscribers_is_repeated_until_they_are_staged() {
         let heard = Heard::new();
         let faults = Arc::new(Faults::new());
         faults.times(Op::Settle, "fold/", 0, times, what);
-        let kernel = bench.faulty(&faults).pipeline(pipeline(&heard, Dispatch::each())).start().unwrap();
+        let kernel = bench
+            .faulty(&faults)
+            .pipeline(pipeline(&heard, Dispatch::each()))
+            .start()
+            .unwrap();
         kernel.send(note("r", 5, 8)).await.unwrap();
         idle(&kernel).await;
         assert!(heard.numbers().contains(&8), "{what:?}");
-        assert_eq!(bench.state::<Totals>("r").await, Some(Total { events: 1, sum: 8 }), "{what:?}");
+        assert_eq!(
+            bench.state::<Totals>("r").await,
+            Some(Total { events: 1, sum: 8 }),
+            "{what:?}"
+        );
         assert!(bench.blocked().await.is_empty());
     }
 }
@@ -121,13 +165,18 @@ async fn no_subscriber_is_staged_while_its_projection_fails() {
     let heard = Heard::new();
     let faults = Arc::new(Faults::new());
     faults.times(Op::StoreRows, "totals", 0, 20, What::Fail(Kind::Timeout));
-    let kernel = bench.faulty(&faults).pipeline(pipeline(&heard, Dispatch::each())).start().unwrap();
+    let kernel = bench
+        .faulty(&faults)
+        .pipeline(pipeline(&heard, Dispatch::each()))
+        .start()
+        .unwrap();
     kernel.send(note("r", 5, 8)).await.unwrap();
-    while faults.count(Op::StoreRows, "totals") < 20 {
+    until(async || {
         assert_eq!(kernel.backlog().await.unwrap().subscribers.waiting, 0);
         assert!(heard.runs().is_empty());
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
+        faults.count(Op::StoreRows, "totals") >= 20
+    })
+    .await;
     idle(&kernel).await;
     assert_eq!(heard.numbers(), [8]);
 }
@@ -154,6 +203,13 @@ async fn a_subscriber_of_a_map_is_staged_after_the_process_died() {
         drop(first);
         let second = bench.kernel().pipeline(pipeline()).start().unwrap();
         idle(&second).await;
-        assert_eq!(heard.runs().iter().map(|run| (run.n, run.state)).collect::<Vec<_>>(), [(7, 7)]);
+        assert_eq!(
+            heard
+                .runs()
+                .iter()
+                .map(|run| (run.n, run.state))
+                .collect::<Vec<_>>(),
+            [(7, 7)]
+        );
     }
 }

@@ -28,7 +28,17 @@ impl StateTable<Total> for TotalsTable {
             if let Some(there) = rows.get(&row.key).filter(|there| there.revision >= row.revision) {
                 return Ok(Stored::Superseded { by: there.revision });
             }
-            let FoldRow { key, state, fold_version, revision, events, last_applied, created_at, updated_at, ledger } = row;
+            let FoldRow {
+                key,
+                state,
+                fold_version,
+                revision,
+                events,
+                last_applied,
+                created_at,
+                updated_at,
+                ledger,
+            } = row;
             let row = FoldRow {
                 key: key.clone(),
                 state: Some(state),
@@ -55,7 +65,11 @@ struct OddsTable(Mutex<Vec<u64>>);
 impl RecordTable<u64> for OddsTable {
     async fn append(&self, records: Vec<Record<u64>>) -> Vec<Result<()>> {
         let mut odds = self.0.lock().unwrap();
-        records.into_iter().map(|record| odds.push(record.record)).map(Ok).collect()
+        records
+            .into_iter()
+            .map(|record| odds.push(record.record))
+            .map(Ok)
+            .collect()
     }
 }
 
@@ -72,9 +86,16 @@ async fn a_table_takes_the_place_of_the_kernels_own_store() {
         .map::<Odds>(|m| m)
         .build()
         .unwrap();
-    let kernel = bench.kernel().pipeline(pipeline).table::<Totals>(totals.clone()).record_table::<Odds>(odds.clone());
+    let kernel = bench
+        .kernel()
+        .pipeline(pipeline)
+        .table::<Totals>(totals.clone())
+        .record_table::<Odds>(odds.clone());
     let kernel = kernel.start().unwrap();
-    kernel.send_all((1..=5).map(|n| note("r", n as i64, n))).await.unwrap();
+    kernel
+        .send_all((1..=5).map(|n| note("r", n as i64, n)))
+        .await
+        .unwrap();
     idle(&kernel).await;
     assert_eq!(bench.stored::<Totals>("r").await, None);
     assert_eq!(bench.state::<Story>("r").await, Some(vec![1, 2, 3, 4, 5]));
@@ -89,7 +110,10 @@ async fn a_table_takes_the_place_of_the_kernels_own_store() {
     }
     kernel.send(note("r", 9, 0)).await.unwrap();
     idle(&kernel).await;
-    assert_eq!((row(&totals).state, row(&totals).events), (Some(Total { events: 6, sum: 15 }), 6));
+    assert_eq!(
+        (row(&totals).state, row(&totals).events),
+        (Some(Total { events: 6, sum: 15 }), 6)
+    );
     assert_eq!(kernel.counters().refolds.get(), 1);
     assert_eq!(heard.runs().len(), 6);
 }

@@ -1,7 +1,7 @@
 //! Putting kernels together, and builds of one service that know different parts of it.
 use crate::support::{
-    All, Bench, Ear, Ends, Faults, Finish, Heard, Note, Odds, Op, Parity, Run, RunEvent, Story, Total, Totals, Usage,
-    What, finish, idle, note, tenant,
+    All, Bench, Ear, Ends, Faults, Finish, Heard, Note, Odds, Op, Parity, Run, RunEvent, Story, Total,
+    Totals, Usage, What, finish, idle, note, tenant,
 };
 use foldwright_domain::{Commutative, Dispatch, Fold, Map, Recorded};
 use foldwright_ports::{Limits, RecordTable, Route};
@@ -10,7 +10,9 @@ use std::{sync::Arc, time::Duration};
 
 async fn waiting(bench: &Bench, route: &str) -> u64 {
     let depth = bench.ports.queue_admin.depth().await.unwrap();
-    depth.get(&Route::parse(route).unwrap()).map_or(0, |depth| depth.waiting)
+    depth
+        .get(&Route::parse(route).unwrap())
+        .map_or(0, |depth| depth.waiting)
 }
 
 /// C-10, G12
@@ -26,10 +28,17 @@ fn a_definition_lists_every_name_that_it_declares_twice() {
         .build();
     let faults = twice.err().unwrap();
     assert_eq!(faults.0.len(), 3);
-    for (fault, name) in faults.0.iter().zip(["command `note`", "fold `totals`", "map `odds`"]) {
+    for (fault, name) in faults
+        .0
+        .iter()
+        .zip(["command `note`", "fold `totals`", "map `odds`"])
+    {
         assert!(fault.contains(name), "{fault}");
     }
-    let globals = Global::define("all").keyed::<Usage>(|f| f).keyed::<Usage>(|f| f).build();
+    let globals = Global::define("all")
+        .keyed::<Usage>(|f| f)
+        .keyed::<Usage>(|f| f)
+        .build();
     assert_eq!(globals.err().unwrap().0.len(), 1);
 }
 
@@ -55,40 +64,62 @@ async fn a_composition_lists_every_fault_at_once() {
             .build()
             .unwrap()
     };
-    let settings = WorkerSettings { max_groups: 0, lease: Duration::ZERO, ..WorkerSettings::default() };
+    let settings = WorkerSettings {
+        max_groups: 0,
+        lease: Duration::ZERO,
+        ..WorkerSettings::default()
+    };
     let table: Arc<dyn RecordTable<u64>> = Arc::new(NoTable);
     let faults = bench
         .kernel()
         .pipeline(pipeline("one"))
         .pipeline(pipeline("two"))
-        .pipeline(Pipeline::<Run>::define("No Name").declares::<Note>().build().unwrap())
+        .pipeline(
+            Pipeline::<Run>::define("No Name")
+                .declares::<Note>()
+                .build()
+                .unwrap(),
+        )
         .record_table::<Odds>(table.clone())
         .record_table::<Odds>(table)
         .worker(settings)
         .start()
         .unwrap_err();
     let expected = [
-        "two tables are bound to projection `odds`",
+        "two tables are bound to map `odds`",
         "a debounce needs a time that is not zero",
         "`fold/totals` is declared twice: as one/fold/totals and as two/fold/totals",
         "\"No Name/command/note\" is no route",
-        "a table is bound to `odds`, which no pipeline declares",
+        "a table is bound to map `odds`, which no pipeline declares",
         "`max_groups` must not be zero",
-        "`lease` must not be zero",
+        "`lease` is 0ns",
     ];
     for text in expected {
-        assert!(faults.0.iter().any(|fault| fault.contains(text)), "{text} is missing in {faults}");
+        assert!(
+            faults.0.iter().any(|fault| fault.contains(text)),
+            "{text} is missing in {faults}"
+        );
     }
-    assert_eq!(bench.kernel().start().unwrap_err().0, ["no pipeline: a kernel needs at least one"]);
+    assert_eq!(
+        bench.kernel().start().unwrap_err().0,
+        ["no pipeline: a kernel needs at least one"]
+    );
 }
 
 /// C-11
 #[tokio::test(start_paused = true)]
 async fn a_kernel_refuses_commands_that_it_does_not_know() {
     let bench = Bench::new();
-    let kernel = bench.kernel().pipeline(Pipeline::<Run>::define("runs").fold::<Totals>(|f| f)).start().unwrap();
+    let kernel = bench
+        .kernel()
+        .pipeline(Pipeline::<Run>::define("runs").fold::<Totals>(|f| f))
+        .start()
+        .unwrap();
     let error = kernel.send(note("r", 0, 1)).await.unwrap_err();
-    assert!(matches!(error.refused, SendRefused::NotRegistered { command: "note" }), "{error}");
+    assert!(
+        matches!(error.refused, SendRefused::NotRegistered { command: "note" }),
+        "{error}"
+    );
     assert_eq!(error.intents.len(), 1);
     assert!(!error.refused.is_retryable());
 }
@@ -98,7 +129,12 @@ async fn a_kernel_refuses_commands_that_it_does_not_know() {
 async fn a_job_that_no_worker_knows_waits_for_one_that_does() {
     let bench = Bench::new();
     let whole = || {
-        Pipeline::<Run>::define("runs").declares::<Note>().fold::<Totals>(|f| f).fold::<Story>(|f| f).build().unwrap()
+        Pipeline::<Run>::define("runs")
+            .declares::<Note>()
+            .fold::<Totals>(|f| f)
+            .fold::<Story>(|f| f)
+            .build()
+            .unwrap()
     };
     let faults = Arc::new(Faults::new());
     faults.once(Op::LoadRows, "", What::Hang);
@@ -106,10 +142,17 @@ async fn a_job_that_no_worker_knows_waits_for_one_that_does() {
     first.send(note("r", 0, 7)).await.unwrap();
     faults.hung(1).await;
     drop(first);
-    let part = Pipeline::<Run>::define("runs").declares::<Note>().fold::<Totals>(|f| f).build().unwrap();
+    let part = Pipeline::<Run>::define("runs")
+        .declares::<Note>()
+        .fold::<Totals>(|f| f)
+        .build()
+        .unwrap();
     let second = bench.kernel().pipeline(part).start().unwrap();
     tokio::time::sleep(Duration::from_secs(3_600)).await;
-    assert_eq!(bench.state::<Totals>("r").await, Some(Total { events: 1, sum: 7 }));
+    assert_eq!(
+        bench.state::<Totals>("r").await,
+        Some(Total { events: 1, sum: 7 })
+    );
     assert_eq!(bench.state::<Story>("r").await, None);
     assert_eq!(waiting(&bench, "runs/fold/story").await, 1);
     assert!(bench.blocked().await.is_empty());
@@ -124,11 +167,18 @@ async fn a_job_that_no_worker_knows_waits_for_one_that_does() {
 #[tokio::test(start_paused = true)]
 async fn an_event_that_no_projection_reads_leads_to_no_job() {
     let bench = Bench::new();
-    let ends = Pipeline::<Run>::define("runs").declares::<Note>().fold::<Ends>(|f| f).build().unwrap();
+    let ends = Pipeline::<Run>::define("runs")
+        .declares::<Note>()
+        .fold::<Ends>(|f| f)
+        .build()
+        .unwrap();
     let kernel = bench.kernel().pipeline(ends).start().unwrap();
     kernel.send(note("r", 0, 1)).await.unwrap();
     idle(&kernel).await;
-    assert_eq!(kernel.backlog().await.unwrap(), foldwright_runtime::Backlog::default());
+    assert_eq!(
+        kernel.backlog().await.unwrap(),
+        foldwright_runtime::Backlog::default()
+    );
     assert_eq!(kernel.counters().jobs_completed.get(), 1);
 }
 
@@ -174,7 +224,12 @@ fn with<F: Fold<On = RunEvent, State = Total>>(heard: &Arc<Heard<Total>>) -> Pip
     Pipeline::define("runs")
         .declares::<Note>()
         .command::<Finish>()
-        .fold::<F>(|f| f.subscriber(Ear::<_, _, All>::new(heard), Dispatch::delayed(Duration::from_secs(60))))
+        .fold::<F>(|f| {
+            f.subscriber(
+                Ear::<_, _, All>::new(heard),
+                Dispatch::delayed(Duration::from_secs(60)),
+            )
+        })
         .build()
         .unwrap()
 }
@@ -223,7 +278,11 @@ async fn jobs_of_a_changed_name_are_stranded_and_counted() {
 #[tokio::test(start_paused = true)]
 async fn a_new_projection_sees_what_is_handled_after_it_came() {
     let bench = Bench::new();
-    let old = Pipeline::<Run>::define("runs").declares::<Note>().fold::<Totals>(|f| f).build().unwrap();
+    let old = Pipeline::<Run>::define("runs")
+        .declares::<Note>()
+        .fold::<Totals>(|f| f)
+        .build()
+        .unwrap();
     let old = bench.kernel().pipeline(old).start().unwrap();
     old.send(note("r", 0, 1)).await.unwrap();
     idle(&old).await;
@@ -238,7 +297,11 @@ async fn a_new_projection_sees_what_is_handled_after_it_came() {
     let new = bench.with_role(Role::All).pipeline(new).start().unwrap();
     new.send(note("r", 1, 3)).await.unwrap();
     idle(&new).await;
-    let page = bench.reader().records::<Odds>(&tenant("a"), None, None, Limits::items(10)).await.unwrap();
+    let page = bench
+        .reader()
+        .records::<Odds>(&tenant("a"), None, None, Limits::items(10))
+        .await
+        .unwrap();
     assert_eq!(page.items.iter().map(|row| row.record).collect::<Vec<_>>(), [3]);
     assert_eq!(Odds::VERSION, 1);
     assert_eq!(bench.keyed::<Parity>(&1).await, Some(Total { events: 1, sum: 3 }));

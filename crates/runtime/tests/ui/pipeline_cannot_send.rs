@@ -8,5 +8,8 @@ use runs::{Finish, Run};
 /// C-11
 fn main() {
     let pipeline = Pipeline::<Run>::define("runs").command::<Finish>();
-    pipeline.send(Finish { run: "r".into(), times: 1 });
+    pipeline.send(Finish {
+        run: "r".into(),
+        times: 1,
+    });
 }

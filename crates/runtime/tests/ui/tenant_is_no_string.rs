@@ -7,5 +7,12 @@ use runs::Finish;
 
 /// T-01
 fn main() {
-    Intent::new("acme", Millis(0), Finish { run: "r".into(), times: 1 });
+    Intent::new(
+        "acme",
+        Millis(0),
+        Finish {
+            run: "r".into(),
+            times: 1,
+        },
+    );
 }

@@ -1,10 +1,9 @@
 //! Ports in memory, a clock that goes by paused time, and the calls that tests repeat.
-use super::{
-    Faults, Finish, Note, Noted, Run,
-    faults::faulty,
-};
+use super::{Faults, Finish, Note, Noted, Run, faults::faulty};
 use foldwright_adapter_memory::{Memory, VirtualClock};
-use foldwright_domain::{Aggregate, AggregateId, Declared, EventsOf, Fold, Intent, Key, KeyedFold, Millis, TenantId};
+use foldwright_domain::{
+    Aggregate, AggregateId, Declared, EventsOf, Fold, Intent, Key, KeyedFold, Millis, TenantId,
+};
 use foldwright_ports::{BlockedGroup, FoldRow, Limits, Ports, QueueSettings, StateKey, StateRow};
 use foldwright_runtime::{Kernel, KernelBuilder, Reader, Receipt, Role, SeededIds, WorkerSettings};
 use std::{sync::Arc, time::Duration};
@@ -34,7 +33,10 @@ impl Bench {
     pub(crate) fn seeded(seed: u64) -> Self {
         let clock = Arc::new(VirtualClock::new(Millis(START)));
         let memory = Memory::new(clock, QueueSettings::default());
-        Self { ports: memory.ports(), ids: Arc::new(SeededIds::new(seed)) }
+        Self {
+            ports: memory.ports(),
+            ids: Arc::new(SeededIds::new(seed)),
+        }
     }
 
     /// A kernel on this store, ready for pipelines.
@@ -62,22 +64,38 @@ impl Bench {
 
     /// The row of a fold of tenant `a`'s run.
     pub(crate) async fn row<F: Fold<On: EventsOf<Run>>>(&self, run: &str) -> Option<FoldRow<F::State>> {
-        self.reader().state::<F, Run>(&key::<Run>("a", run)).await.unwrap()
+        self.reader()
+            .state::<F, Run>(&key::<Run>("a", run))
+            .await
+            .unwrap()
     }
 
     /// The same row as it lies in the store.
     pub(crate) async fn stored<F: Fold>(&self, run: &str) -> Option<StateRow> {
-        let key = StateKey { tenant: tenant("a"), projection: F::NAME.into(), key: run.into() };
+        let key = StateKey {
+            tenant: tenant("a"),
+            projection: F::NAME.into(),
+            key: run.into(),
+        };
         self.ports.folds.load(&[key]).await.unwrap().remove(0)
     }
 
     pub(crate) async fn keyed<F: KeyedFold>(&self, key: &F::Key) -> Option<F::State> {
-        self.reader().keyed_state::<F>(&tenant("a"), key).await.unwrap().map(|row| row.state)
+        self.reader()
+            .keyed_state::<F>(&tenant("a"), key)
+            .await
+            .unwrap()
+            .map(|row| row.state)
     }
 
     /// What is quarantined.
     pub(crate) async fn blocked(&self) -> Vec<BlockedGroup> {
-        self.ports.queue_admin.blocked(None, None, Limits::items(1_000)).await.unwrap().items
+        self.ports
+            .queue_admin
+            .blocked(None, None, Limits::items(1_000))
+            .await
+            .unwrap()
+            .items
     }
 
     /// Lets a killed worker's leases lapse; a live kernel returns them to the queue.
@@ -86,9 +104,20 @@ impl Bench {
     }
 }
 
+/// Waits until something holds.
+pub(crate) async fn until(mut holds: impl AsyncFnMut() -> bool) {
+    for _ in 0..200_000 {
+        if holds().await {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("it never came to hold");
+}
+
 /// Waits until no job waits or runs; quarantined ones may be left.
 pub(crate) async fn idle(kernel: &Kernel) {
-    for _ in 0..2_000_000 {
+    for _ in 0..700_000 {
         let backlog = kernel.backlog().await.unwrap();
         if backlog.open() + backlog.subscribers.waiting + backlog.subscribers.leased == 0 {
             return;
@@ -104,15 +133,37 @@ pub(crate) fn key<A: Aggregate>(owner: &str, id: &str) -> Key<A> {
 
 /// A number for a run of tenant `a`, `ms` after the start.
 pub(crate) fn note(run: &str, ms: i64, n: u64) -> Intent<Declared<Note>> {
-    Intent::new(tenant("a"), at(ms), Declared(Noted { run: run.into(), n, key: None }))
+    Intent::new(
+        tenant("a"),
+        at(ms),
+        Declared(Noted {
+            run: run.into(),
+            n,
+            key: None,
+        }),
+    )
 }
 
 /// The same with an idempotency key.
 pub(crate) fn keyed_note(run: &str, ms: i64, n: u64, key: &str) -> Intent<Declared<Note>> {
-    Intent::new(tenant("a"), at(ms), Declared(Noted { run: run.into(), n, key: Some(key.into()) }))
+    Intent::new(
+        tenant("a"),
+        at(ms),
+        Declared(Noted {
+            run: run.into(),
+            n,
+            key: Some(key.into()),
+        }),
+    )
 }
 
 pub(crate) async fn finish(kernel: &Kernel, run: &str, times: usize) -> Receipt {
-    let finish = Finish { run: run.into(), times };
-    kernel.send(Intent::new(tenant("a"), at(0), finish)).await.unwrap()
+    let finish = Finish {
+        run: run.into(),
+        times,
+    };
+    kernel
+        .send(Intent::new(tenant("a"), at(0), finish))
+        .await
+        .unwrap()
 }

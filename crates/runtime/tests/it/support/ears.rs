@@ -131,7 +131,10 @@ pub(crate) struct Ear<E, S, M> {
 
 impl<E, S, M> Ear<E, S, M> {
     pub(crate) fn new(heard: &Arc<Heard<S>>) -> Self {
-        Self { heard: heard.clone(), _manner: PhantomData }
+        Self {
+            heard: heard.clone(),
+            _manner: PhantomData,
+        }
     }
 }
 

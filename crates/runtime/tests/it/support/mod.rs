@@ -1,5 +1,6 @@
 //! A small domain, ports that fail as told, and a bench to run it on.
 mod bench;
+mod bulky;
 mod ears;
 mod faults;
 mod raw;
@@ -7,7 +8,8 @@ mod runs;
 mod seeded;
 mod suites;
 
-pub(crate) use bench::{Bench, START, at, finish, idle, key, keyed_note, note, tenant};
+pub(crate) use bench::{Bench, START, at, finish, idle, key, keyed_note, note, tenant, until};
+pub(crate) use bulky::{Last, bulky};
 pub(crate) use ears::{All, ByNumber, Ear, Evens, Heard, Hearing, InOrder, Manner, Reaction, Sibling};
 pub(crate) use faults::{Faults, Op, What};
 pub(crate) use raw::{as_new, blob_of, noise};

@@ -2,8 +2,8 @@
 use super::Bench;
 use foldwright_domain::{Intent, Millis};
 use foldwright_ports::{
-    BlobEntry, BlobRef, Body, Capabilities, Capability, HandedJob, IdSource, Lease, Limits, NewJob, Outcome, Rest,
-    Route, Settlement, Want, WorkerId,
+    BlobEntry, BlobRef, Body, Capabilities, Capability, HandedJob, IdSource, Lease, Limits, NewJob, Outcome,
+    Rest, Route, Settlement, Want, WorkerId,
 };
 use foldwright_runtime::{Pipeline, Role};
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
@@ -22,7 +22,11 @@ impl Bench {
             max_bytes: u64::MAX,
             lease: Duration::from_secs(30),
         };
-        self.ports.queue.claim(self.ids.nonce(), WorkerId(1), &want).await.unwrap()
+        self.ports
+            .queue
+            .claim(self.ids.nonce(), WorkerId(1), &want)
+            .await
+            .unwrap()
     }
 
     /// The job that a command makes, taken out of the queue again.
@@ -41,9 +45,21 @@ impl Bench {
 
     /// Completes a lease that was taken by hand.
     pub(crate) async fn done(&self, lease: &Lease) {
-        let outcome = Outcome { done: lease.jobs.len(), rest: Rest::Back };
-        let settled = Settlement { lease: lease.reference(), outcome, answers: Vec::new(), then: Vec::new() };
-        self.ports.queue.settle(self.ids.nonce(), WorkerId(1), vec![settled], None).await.unwrap();
+        let outcome = Outcome {
+            done: lease.jobs.len(),
+            rest: Rest::Back,
+        };
+        let settled = Settlement {
+            lease: lease.reference(),
+            outcome,
+            answers: Vec::new(),
+            then: Vec::new(),
+        };
+        self.ports
+            .queue
+            .settle(self.ids.nonce(), WorkerId(1), vec![settled], None)
+            .await
+            .unwrap();
     }
 
     pub(crate) async fn stage(&self, job: NewJob) {
@@ -55,16 +71,29 @@ impl Bench {
         let tiers = [&self.ports.hot_blobs, &self.ports.cold_blobs];
         let mut found = [Vec::new(), Vec::new()];
         for (tier, found) in tiers.into_iter().zip(&mut found) {
-            *found = tier.list(Millis(i64::MAX), None, Limits::items(10_000)).await.unwrap().items;
+            *found = tier
+                .list(Millis(i64::MAX), None, Limits::items(10_000))
+                .await
+                .unwrap()
+                .items;
         }
         found
     }
 
     /// Throws every body away that lies outside its job.
     pub(crate) async fn purge_bodies(&self) {
-        for (entries, tier) in self.bodies().await.iter().zip([&self.ports.hot_blobs, &self.ports.cold_blobs]) {
+        for (entries, tier) in self
+            .bodies()
+            .await
+            .iter()
+            .zip([&self.ports.hot_blobs, &self.ports.cold_blobs])
+        {
             for entry in entries {
-                assert!(tier.delete_untouched(&entry.blob, Millis(i64::MAX)).await.unwrap());
+                assert!(
+                    tier.delete_untouched(&entry.blob, Millis(i64::MAX))
+                        .await
+                        .unwrap()
+                );
             }
         }
     }
@@ -91,7 +120,10 @@ pub(crate) fn as_new(lease: &Lease, job: &HandedJob) -> NewJob {
 /// The name of the body that a job of `tenant` points to.
 pub(crate) fn blob_of(job: &NewJob) -> BlobRef {
     match job.body {
-        Body::Blob { hash, .. } => BlobRef { tenant: job.group.tenant.clone(), hash },
+        Body::Blob { hash, .. } => BlobRef {
+            tenant: job.group.tenant.clone(),
+            hash,
+        },
         Body::Inline(_) => panic!("the body is inline"),
     }
 }
@@ -99,5 +131,7 @@ pub(crate) fn blob_of(job: &NewJob) -> BlobRef {
 /// Text of this length that hardly compresses below half of it.
 pub(crate) fn noise(length: usize, seed: u64) -> String {
     let mut seeded = super::Seeded::new(seed);
-    (0..length).map(|_| char::from_digit((seeded.below(16)) as u32, 16).unwrap()).collect()
+    (0..length)
+        .map(|_| char::from_digit((seeded.below(16)) as u32, 16).unwrap())
+        .collect()
 }

@@ -1,7 +1,7 @@
 //! Test runs that are queued, log numbers and finish.
 use foldwright_domain::{
-    Aggregate, AggregateId, AggregateType, ByOccurrence, Command, Commutative, Declares, Fold, Intent, InvalidId,
-    KeyedFold, Map, Millis, Recorded, Rejected,
+    Aggregate, AggregateId, AggregateType, ByOccurrence, Command, Commutative, Declares, Fold, Intent,
+    InvalidId, KeyedFold, Map, Millis, Recorded, Rejected,
 };
 use foldwright_macros::{Event, Subset};
 use serde::{Deserialize, Serialize};
@@ -77,7 +77,9 @@ impl Command for Finish {
         if run == "no" {
             return Err(Rejected::new("not_this_one", "a run named no does not finish"));
         }
-        Ok((0..*times).map(|_| RunEvent::Finished(Finished { run: run.clone() })).collect())
+        Ok((0..*times)
+            .map(|_| RunEvent::Finished(Finished { run: run.clone() }))
+            .collect())
     }
 }
 
@@ -144,7 +146,11 @@ impl Command for Hooked {
     }
 
     fn after_store(intent: &Intent<Self>) {
-        *HOOKS.lock().unwrap().entry(intent.payload.run.clone()).or_default() += 1;
+        *HOOKS
+            .lock()
+            .unwrap()
+            .entry(intent.payload.run.clone())
+            .or_default() += 1;
         assert!(intent.payload.then != Hook::EventAndPanic, "the hook panics");
     }
 }

@@ -1,7 +1,8 @@
 //! A second aggregate, and projections over both.
 use super::runs::{RunEvent, Total};
 use foldwright_domain::{
-    Aggregate, AggregateId, AggregateType, Commutative, Declares, Fold, InvalidId, KeyedFold, Map, Millis, Recorded,
+    Aggregate, AggregateId, AggregateType, Commutative, Declares, Fold, InvalidId, KeyedFold, Map, Millis,
+    Recorded,
 };
 use foldwright_macros::{Event, Union};
 use serde::{Deserialize, Serialize};
@@ -72,7 +73,10 @@ impl Fold for Usage {
     fn apply(total: Total, event: &Recorded<Anything>) -> Total {
         let n = number(&event.data);
         assert!(n != 777, "apply refuses 777");
-        Total { events: total.events + 1, sum: total.sum + n }
+        Total {
+            events: total.events + 1,
+            sum: total.sum + n,
+        }
     }
 }
 

@@ -7,7 +7,11 @@ use run::{Weather, run};
 
 /// Runs seeds from `first` on. `FOLDWRIGHT_SEEDS` says how many, `FOLDWRIGHT_SEED` names a single one.
 fn seeds(first: u64, default: u64) -> Vec<u64> {
-    let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().expect("a number"));
+    let number = |name: &str| {
+        std::env::var(name)
+            .ok()
+            .map(|text| text.parse::<u64>().expect("a number"))
+    };
     match number("FOLDWRIGHT_SEED") {
         Some(seed) => vec![seed],
         None => (first..first + number("FOLDWRIGHT_SEEDS").unwrap_or(default)).collect(),
@@ -18,7 +22,11 @@ fn simulate(weather: Weather, first: u64, default: u64) {
     for seed in seeds(first, default) {
         // Shown only when the test fails; the last line names the seed to repeat with FOLDWRIGHT_SEED.
         println!("{weather:?}, seed {seed}");
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .start_paused(true)
+            .build()
+            .unwrap();
         runtime.block_on(run(weather, seed));
     }
 }
@@ -39,7 +47,11 @@ fn whatever_fails_nothing_is_lost_doubled_or_disordered() {
 #[test]
 fn a_seed_can_be_repeated() {
     let once = || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .start_paused(true)
+            .build()
+            .unwrap();
         runtime.block_on(run(Weather::Deadly, 5))
     };
     assert_eq!(once(), once());

@@ -12,7 +12,10 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 const TENANTS: [&str; 2] = ["a", "b"];
-const MANY: Limits = Limits { items: 100_000, bytes: usize::MAX };
+const MANY: Limits = Limits {
+    items: 100_000,
+    bytes: usize::MAX,
+};
 
 /// An event as the oracle sees it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -30,12 +33,21 @@ struct Fact {
 pub(super) async fn judge(bench: &Bench, sent: &[Sent], ears: &Ears) {
     let mut facts = Vec::new();
     for owner in TENANTS {
-        let page = bench.ports.log.scan(&Selection::all(tenant(owner)), None, MANY).await.unwrap();
+        let page = bench
+            .ports
+            .log
+            .scan(&Selection::all(tenant(owner)), None, MANY)
+            .await
+            .unwrap();
         facts.extend(page.items.iter().map(fact));
     }
     stored_once(sent, &facts);
     for owner in TENANTS {
-        let of_tenant: Vec<_> = facts.iter().filter(|fact| fact.tenant == owner).cloned().collect();
+        let of_tenant: Vec<_> = facts
+            .iter()
+            .filter(|fact| fact.tenant == owner)
+            .cloned()
+            .collect();
         folds(bench, owner, &of_tenant).await;
         maps(bench, owner, &of_tenant).await;
     }
@@ -72,7 +84,9 @@ fn stored_once(sent: &[Sent], facts: &[Fact]) {
                     (run, Some(*n), one.ms, &one.tenant)
                 );
             }
-            Command::Note { run, key: Some(key), .. } => {
+            Command::Note {
+                run, key: Some(key), ..
+            } => {
                 if keys.insert((one.tenant.clone(), run.clone(), key.clone())) {
                     expected += 1;
                 }
@@ -106,15 +120,33 @@ fn stored_once(sent: &[Sent], facts: &[Fact]) {
 pub(super) async fn rows(bench: &Bench, projection: &str) -> Vec<StateRow> {
     let mut all = Vec::new();
     for owner in TENANTS {
-        all.extend(bench.ports.folds.list(&tenant(owner), projection, None, MANY).await.unwrap().items);
+        all.extend(
+            bench
+                .ports
+                .folds
+                .list(&tenant(owner), projection, None, MANY)
+                .await
+                .unwrap()
+                .items,
+        );
     }
     all
 }
 
 /// The states of a fold: by key, as JSON, with the number of events.
 async fn states<F: Fold>(bench: &Bench, owner: &str) -> BTreeMap<String, (Value, u64)> {
-    let page = bench.ports.folds.list(&tenant(owner), F::NAME, None, MANY).await.unwrap();
-    let state = |row: StateRow| (row.key.key.to_string(), (serde_json::from_slice(&row.state).unwrap(), row.events));
+    let page = bench
+        .ports
+        .folds
+        .list(&tenant(owner), F::NAME, None, MANY)
+        .await
+        .unwrap();
+    let state = |row: StateRow| {
+        (
+            row.key.key.to_string(),
+            (serde_json::from_slice(&row.state).unwrap(), row.events),
+        )
+    };
     page.items.into_iter().map(state).collect()
 }
 
@@ -129,23 +161,44 @@ async fn folds(bench: &Bench, owner: &str, facts: &[Fact]) {
         groups
     };
     let total = |facts: &[Fact]| {
-        let total = Total { events: facts.len() as u64, sum: facts.iter().filter_map(|fact| fact.n).sum() };
+        let total = Total {
+            events: facts.len() as u64,
+            sum: facts.iter().filter_map(|fact| fact.n).sum(),
+        };
         (serde_json::to_value(total).unwrap(), facts.len() as u64)
     };
     let fold = |groups: BTreeMap<String, Vec<Fact>>, fold: &dyn Fn(&[Fact]) -> (Value, u64)| {
-        groups.into_iter().map(|(key, facts)| (key, fold(&facts))).collect::<BTreeMap<_, _>>()
+        groups
+            .into_iter()
+            .map(|(key, facts)| (key, fold(&facts)))
+            .collect::<BTreeMap<_, _>>()
     };
     let aggregate = |fact: &Fact| fact.aggregate.clone();
-    assert_eq!(states::<Totals>(bench, owner).await, fold(by(&runs, &aggregate), &total));
+    assert_eq!(
+        states::<Totals>(bench, owner).await,
+        fold(by(&runs, &aggregate), &total)
+    );
     let story = |facts: &[Fact]| (serde_json::to_value(numbers(facts)).unwrap(), facts.len() as u64);
-    assert_eq!(states::<Story>(bench, owner).await, fold(by(&runs, &aggregate), &story));
+    assert_eq!(
+        states::<Story>(bench, owner).await,
+        fold(by(&runs, &aggregate), &story)
+    );
     let endings: Vec<_> = runs.iter().filter(|fact| fact.n.is_none()).cloned().collect();
     let count = |facts: &[Fact]| (facts.len().into(), facts.len() as u64);
-    assert_eq!(states::<Ends>(bench, owner).await, fold(by(&endings, &aggregate), &count));
+    assert_eq!(
+        states::<Ends>(bench, owner).await,
+        fold(by(&endings, &aggregate), &count)
+    );
     let parity = |fact: &Fact| (fact.n.unwrap_or(0) % 2).to_string();
-    assert_eq!(states::<Parity>(bench, owner).await, fold(by(&runs, &parity), &total));
+    assert_eq!(
+        states::<Parity>(bench, owner).await,
+        fold(by(&runs, &parity), &total)
+    );
     let digit = |fact: &Fact| (fact.n.unwrap_or(0) % 10).to_string();
-    assert_eq!(states::<Usage>(bench, owner).await, fold(by(facts, &digit), &total));
+    assert_eq!(
+        states::<Usage>(bench, owner).await,
+        fold(by(facts, &digit), &total)
+    );
 }
 
 /// Numbers in canonical order; an ending is a zero.
@@ -157,14 +210,22 @@ fn numbers(facts: &[Fact]) -> Vec<u64> {
 
 /// G2: each event has its row in each map that wants it, once.
 async fn maps(bench: &Bench, owner: &str, facts: &[Fact]) {
-    let odd = facts.iter().filter(|fact| fact.kind == "run").filter_map(|fact| fact.n).filter(|n| n % 2 == 1);
+    let odd = facts
+        .iter()
+        .filter(|fact| fact.kind == "run")
+        .filter_map(|fact| fact.n)
+        .filter(|n| n % 2 == 1);
     assert_eq!(records::<Odds>(bench, owner).await, sorted(odd.collect()));
     let all = facts.iter().map(|fact| fact.n.unwrap_or(0)).collect();
     assert_eq!(records::<Journal>(bench, owner).await, sorted(all));
 }
 
 async fn records<M: Map<Record = u64>>(bench: &Bench, owner: &str) -> Vec<u64> {
-    let page = bench.reader().records::<M>(&tenant(owner), None, None, MANY).await.unwrap();
+    let page = bench
+        .reader()
+        .records::<M>(&tenant(owner), None, None, MANY)
+        .await
+        .unwrap();
     sorted(page.items.iter().map(|row| row.record).collect())
 }
 
@@ -180,13 +241,20 @@ fn events<S>(runs: &[Hearing<S>]) -> BTreeSet<EventId> {
 /// G7: each subscriber has heard each event that it wants, with a state that holds it.
 fn heard(facts: &[Fact], ears: &Ears) {
     let ids = |wanted: &dyn Fn(&Fact) -> bool| {
-        facts.iter().filter(|fact| wanted(fact)).map(|fact| fact.id).collect::<BTreeSet<_>>()
+        facts
+            .iter()
+            .filter(|fact| wanted(fact))
+            .map(|fact| fact.id)
+            .collect::<BTreeSet<_>>()
     };
     let of_runs = ids(&|fact| fact.kind == "run");
     assert_eq!(events(&ears.totals.runs()), of_runs);
     assert_eq!(events(&ears.story.runs()), of_runs);
     assert_eq!(events(&ears.usage.runs()), ids(&|_| true));
-    assert_eq!(events(&ears.odds.runs()), ids(&|fact| fact.kind == "run" && fact.n.is_some_and(|n| n % 2 == 1)));
+    assert_eq!(
+        events(&ears.odds.runs()),
+        ids(&|fact| fact.kind == "run" && fact.n.is_some_and(|n| n % 2 == 1))
+    );
     for run in ears.story.runs().iter().chain(&ears.settled.runs()) {
         assert!(run.state.contains(&run.n), "{run:?}");
     }
@@ -204,18 +272,31 @@ async fn settled(bench: &Bench, facts: &[Fact], ears: &Ears) {
     let runs = ears.settled.runs();
     assert!(runs.len() <= facts.len());
     for owner in TENANTS {
-        for row in bench.ports.folds.list(&tenant(owner), Story::NAME, None, MANY).await.unwrap().items {
-            let of_row = |fact: &&Fact| {
-                fact.tenant == owner && fact.kind == "run" && fact.aggregate == *row.key.key
-            };
+        for row in bench
+            .ports
+            .folds
+            .list(&tenant(owner), Story::NAME, None, MANY)
+            .await
+            .unwrap()
+            .items
+        {
+            let of_row =
+                |fact: &&Fact| fact.tenant == owner && fact.kind == "run" && fact.aggregate == *row.key.key;
             let of_row: Vec<_> = facts.iter().filter(of_row).collect();
             let newest = of_row.iter().max_by_key(|fact| (fact.ms, fact.id)).unwrap();
-            assert!(runs.iter().any(|run| run.event == newest.id), "{newest:?} was never heard");
+            assert!(
+                runs.iter().any(|run| run.event == newest.id),
+                "{newest:?} was never heard"
+            );
             let state: Vec<u64> = serde_json::from_slice(&row.state).unwrap();
             let saw_it = |run: &&Hearing<Vec<u64>>| {
                 run.state == state && of_row.iter().any(|fact| fact.id == run.event)
             };
-            assert!(runs.iter().any(|run| saw_it(&run)), "no merged run saw the final state of {:?}", row.key);
+            assert!(
+                runs.iter().any(|run| saw_it(&run)),
+                "no merged run saw the final state of {:?}",
+                row.key
+            );
         }
     }
 }

@@ -6,9 +6,19 @@ use foldwright_runtime::Kernel;
 /// A command, as the oracle remembers it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Command {
-    Note { run: String, n: u64, key: Option<String> },
-    Finish { run: String, times: usize },
-    Count { suite: String, n: u64 },
+    Note {
+        run: String,
+        n: u64,
+        key: Option<String>,
+    },
+    Finish {
+        run: String,
+        times: usize,
+    },
+    Count {
+        suite: String,
+        n: u64,
+    },
 }
 
 /// A command with its owner, its business time and the id it was accepted under.
@@ -28,7 +38,12 @@ pub(super) fn plan(seeded: &mut Seeded, commands: u64) -> Vec<Sent> {
         let before = plan.iter().filter(|sent| keyed(sent).is_some()).count() as u64;
         if again && before > 0 {
             let at = usize::try_from(seeded.below(before)).unwrap();
-            let mut sent = plan.iter().filter(|sent| keyed(sent).is_some()).nth(at).unwrap().clone();
+            let mut sent = plan
+                .iter()
+                .filter(|sent| keyed(sent).is_some())
+                .nth(at)
+                .unwrap()
+                .clone();
             // Sometimes the same key stands for something else.
             if let (Command::Note { n: number, .. }, true) = (&mut sent.command, seeded.one_in(3)) {
                 *number = n;
@@ -38,13 +53,25 @@ pub(super) fn plan(seeded: &mut Seeded, commands: u64) -> Vec<Sent> {
         }
         let run = format!("r{}", seeded.below(4));
         let command = match seeded.below(10) {
-            0 => Command::Finish { run: if seeded.one_in(3) { "no".into() } else { run }, times: 2 },
+            0 => Command::Finish {
+                run: if seeded.one_in(3) { "no".into() } else { run },
+                times: 2,
+            },
             1 | 2 => Command::Count { suite: run, n },
-            3..=5 => Command::Note { run, n, key: Some(format!("k{n}")) },
+            3..=5 => Command::Note {
+                run,
+                n,
+                key: Some(format!("k{n}")),
+            },
             _ => Command::Note { run, n, key: None },
         };
         let owner = if seeded.one_in(3) { "b" } else { "a" };
-        plan.push(Sent { tenant: owner.into(), ms: seeded.below(40) as i64 - 20, command, id: None });
+        plan.push(Sent {
+            tenant: owner.into(),
+            ms: seeded.below(40) as i64 - 20,
+            command,
+            id: None,
+        });
     }
     plan
 }
@@ -61,15 +88,18 @@ impl Sent {
     pub(super) async fn send(&mut self, kernel: &Kernel) {
         let (owner, time) = (tenant(&self.tenant), at(self.ms));
         let receipt = match self.command.clone() {
-            Command::Note { run, n, key } => {
-                kernel.send(Intent::new(owner, time, Declared::<Note>(Noted { run, n, key }))).await.unwrap()
-            }
-            Command::Finish { run, times } => {
-                kernel.send(Intent::new(owner, time, Finish { run, times })).await.unwrap()
-            }
-            Command::Count { suite, n } => {
-                kernel.send(Intent::new(owner, time, Declared::<Count>(Counted { suite, n }))).await.unwrap()
-            }
+            Command::Note { run, n, key } => kernel
+                .send(Intent::new(owner, time, Declared::<Note>(Noted { run, n, key })))
+                .await
+                .unwrap(),
+            Command::Finish { run, times } => kernel
+                .send(Intent::new(owner, time, Finish { run, times }))
+                .await
+                .unwrap(),
+            Command::Count { suite, n } => kernel
+                .send(Intent::new(owner, time, Declared::<Count>(Counted { suite, n })))
+                .await
+                .unwrap(),
         };
         self.id = Some(receipt.command);
     }

@@ -1,8 +1,8 @@
 //! One run: commands come in while processes come and go, then all is worked off and judged.
 use super::{oracle, plan::plan};
 use crate::support::{
-    All, Anything, Bench, Count, Ear, Ends, Faults, Finish, Heard, Journal, Note, Odds, Parity, Reaction, Run, RunEvent, Seeded,
-    Sibling, Story, Suite, Total, Totals, Usage, idle,
+    All, Anything, Bench, Count, Ear, Ends, Faults, Finish, Heard, Journal, Note, Odds, Parity, Reaction,
+    Run, RunEvent, Seeded, Sibling, Story, Suite, Total, Totals, Usage, idle,
 };
 use foldwright_domain::Dispatch;
 use foldwright_ports::StateRow;
@@ -54,10 +54,16 @@ impl Ears {
             .map::<Odds>(|m| m.subscriber(Ear::<RunEvent, _, All>::new(&self.odds), Dispatch::each()))
             .build()
             .unwrap();
-        let suites = Pipeline::<Suite>::define("suites").declares::<Count>().build().unwrap();
+        let suites = Pipeline::<Suite>::define("suites")
+            .declares::<Count>()
+            .build()
+            .unwrap();
         let all = Global::define("all")
             .keyed::<Usage>(|f| {
-                f.subscriber(Ear::<Anything, _, All>::new(&self.usage), Dispatch::delayed(Duration::from_secs(2)))
+                f.subscriber(
+                    Ear::<Anything, _, All>::new(&self.usage),
+                    Dispatch::delayed(Duration::from_secs(2)),
+                )
             })
             .map::<Journal>(|m| m)
             .build()
@@ -73,7 +79,11 @@ pub(crate) async fn run(weather: Weather, seed: u64) -> Vec<StateRow> {
     let ears = Ears::new();
     for heard in [&ears.totals, &ears.usage] {
         let bad = [Reaction::Retry, Reaction::Slow(Duration::from_millis(300))];
-        heard.react((0..seeded.below(6)).map(|_| *seeded.pick(&bad)).collect::<Vec<_>>());
+        heard.react(
+            (0..seeded.below(6))
+                .map(|_| *seeded.pick(&bad))
+                .collect::<Vec<_>>(),
+        );
     }
     let web = ears.wire(bench.with_role(Role::Web)).start().unwrap();
     let commands = 30 + seeded.below(60);
@@ -81,7 +91,9 @@ pub(crate) async fn run(weather: Weather, seed: u64) -> Vec<StateRow> {
     let rounds = 2 + seeded.below(5);
     let size = sent.len().div_ceil(usize::try_from(rounds).unwrap());
     for part in sent.chunks_mut(size) {
-        let processes: Vec<_> = (0..=seeded.below(2)).map(|_| process(&bench, &ears, weather, &mut seeded)).collect();
+        let processes: Vec<_> = (0..=seeded.below(2))
+            .map(|_| process(&bench, &ears, weather, &mut seeded))
+            .collect();
         for one in part {
             one.send(&web).await;
             if seeded.one_in(3) {

@@ -21,11 +21,15 @@ impl FaultyBlobs {
 #[async_trait]
 impl BlobStore for FaultyBlobs {
     async fn put(&self, blob: &BlobRef, stored: Bytes) -> Result<()> {
-        self.faults.through(Op::Put, self.about(blob), self.inner.put(blob, stored), Err).await
+        self.faults
+            .through(Op::Put, self.about(blob), self.inner.put(blob, stored), Err)
+            .await
     }
 
     async fn get(&self, blob: &BlobRef) -> Result<Option<Bytes>> {
-        self.faults.through(Op::Get, self.about(blob), self.inner.get(blob), Err).await
+        self.faults
+            .through(Op::Get, self.about(blob), self.inner.get(blob), Err)
+            .await
     }
 
     async fn list(
@@ -35,11 +39,20 @@ impl BlobStore for FaultyBlobs {
         limits: Limits,
     ) -> Result<Page<BlobEntry>> {
         let about = vec![self.tier.to_owned()];
-        self.faults.through(Op::ListBlobs, about, self.inner.list(touched_before, from, limits), Err).await
+        self.faults
+            .through(
+                Op::ListBlobs,
+                about,
+                self.inner.list(touched_before, from, limits),
+                Err,
+            )
+            .await
     }
 
     async fn delete_untouched(&self, blob: &BlobRef, touched_before: Millis) -> Result<bool> {
         let call = self.inner.delete_untouched(blob, touched_before);
-        self.faults.through(Op::DeleteBlob, self.about(blob), call, Err).await
+        self.faults
+            .through(Op::DeleteBlob, self.about(blob), call, Err)
+            .await
     }
 }

@@ -18,7 +18,9 @@ fn name(key: &StateKey) -> String {
 impl FoldStore for FaultyFolds {
     async fn load(&self, keys: &[StateKey]) -> Result<Vec<Option<StateRow>>> {
         let about = keys.iter().map(name).collect();
-        self.faults.through(Op::LoadRows, about, self.inner.load(keys), Err).await
+        self.faults
+            .through(Op::LoadRows, about, self.inner.load(keys), Err)
+            .await
     }
 
     async fn store(&self, rows: Vec<StateRow>) -> Vec<Result<Stored>> {
@@ -39,7 +41,9 @@ impl FoldStore for FaultyFolds {
             answers
         };
         let refuse = |error: Error| {
-            (0..count).map(|_| Err(Error::new(error.kind(), error.operation(), error.message()))).collect()
+            (0..count)
+                .map(|_| Err(Error::new(error.kind(), error.operation(), error.message())))
+                .collect()
         };
         self.faults.through(Op::StoreRows, about, call, refuse).await
     }

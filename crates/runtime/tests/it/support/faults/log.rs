@@ -1,10 +1,11 @@
-//! The event log behind a script. Its calls are about streams, as `type:id`.
+//! The event log behind a script. Its calls are about streams, as `type:id`; appends as `type:id data`, by their first
+//! event.
 use super::{Faults, Op};
 use async_trait::async_trait;
 use foldwright_domain::{RawEvent, StreamKey, TenantId};
 use foldwright_ports::{
-    Append, AppendError, Appended, Cursor, EventLog, EventRef, Limits, LogCapabilities, Page, Result, Retention,
-    Selection,
+    Append, AppendError, Appended, Cursor, EventLog, EventRef, Limits, LogCapabilities, Page, Result,
+    Retention, Selection,
 };
 use std::sync::Arc;
 
@@ -17,6 +18,15 @@ fn name(stream: &StreamKey) -> String {
     format!("{}:{}", stream.aggregate_type, stream.id)
 }
 
+fn of_append(append: &Append) -> String {
+    let data = append
+        .batch
+        .events()
+        .first()
+        .map(|event| String::from_utf8_lossy(&event.data).into_owned());
+    format!("{} {}", name(append.batch.stream()), data.unwrap_or_default())
+}
+
 #[async_trait]
 impl EventLog for FaultyLog {
     fn capabilities(&self) -> LogCapabilities {
@@ -24,7 +34,7 @@ impl EventLog for FaultyLog {
     }
 
     async fn append(&self, appends: Vec<Append>) -> Vec<Result<Vec<Appended>, AppendError>> {
-        let names: Vec<_> = appends.iter().map(|a| name(a.batch.stream())).collect();
+        let names: Vec<_> = appends.iter().map(of_append).collect();
         let (count, about) = (names.len(), names.clone());
         let (mut good, mut bad) = (Vec::new(), Vec::new());
         for (at, (append, name)) in appends.into_iter().zip(names).enumerate() {
@@ -48,17 +58,33 @@ impl EventLog for FaultyLog {
     }
 
     async fn load(&self, stream: &StreamKey, from: Option<Cursor>, limits: Limits) -> Result<Page<RawEvent>> {
-        self.faults.through(Op::LoadEvents, vec![name(stream)], self.inner.load(stream, from, limits), Err).await
+        self.faults
+            .through(
+                Op::LoadEvents,
+                vec![name(stream)],
+                self.inner.load(stream, from, limits),
+                Err,
+            )
+            .await
     }
 
     async fn find(&self, events: &[EventRef]) -> Result<Vec<Option<RawEvent>>> {
         let about = events.iter().map(|event| name(&event.stream)).collect();
-        self.faults.through(Op::Find, about, self.inner.find(events), Err).await
+        self.faults
+            .through(Op::Find, about, self.inner.find(events), Err)
+            .await
     }
 
-    async fn scan(&self, selection: &Selection, from: Option<Cursor>, limits: Limits) -> Result<Page<RawEvent>> {
+    async fn scan(
+        &self,
+        selection: &Selection,
+        from: Option<Cursor>,
+        limits: Limits,
+    ) -> Result<Page<RawEvent>> {
         let about = vec![selection.tenant.to_string()];
-        self.faults.through(Op::Scan, about, self.inner.scan(selection, from, limits), Err).await
+        self.faults
+            .through(Op::Scan, about, self.inner.scan(selection, from, limits), Err)
+            .await
     }
 
     async fn aggregates(

@@ -19,13 +19,22 @@ pub(crate) struct FaultyQueue {
 impl GroupQueue for FaultyQueue {
     async fn stage(&self, nonce: Nonce, jobs: Vec<NewJob>) -> Result<Vec<Staged>, StageRefused> {
         let about = jobs.iter().map(|job| job.route.to_string()).collect();
-        let refuse = |error| Err(StageRefused { jobs: Vec::new(), error });
-        self.faults.through(Op::Stage, about, self.inner.stage(nonce, jobs), refuse).await
+        let refuse = |error| {
+            Err(StageRefused {
+                jobs: Vec::new(),
+                error,
+            })
+        };
+        self.faults
+            .through(Op::Stage, about, self.inner.stage(nonce, jobs), refuse)
+            .await
     }
 
     async fn claim(&self, nonce: Nonce, worker: WorkerId, want: &Want) -> Result<Vec<Lease>> {
         let about = want.capabilities.routes.keys().map(ToString::to_string).collect();
-        self.faults.through(Op::Claim, about, self.inner.claim(nonce, worker, want), Err).await
+        self.faults
+            .through(Op::Claim, about, self.inner.claim(nonce, worker, want), Err)
+            .await
     }
 
     async fn settle(
@@ -35,32 +44,54 @@ impl GroupQueue for FaultyQueue {
         settlements: Vec<Settlement>,
         next: Option<&Want>,
     ) -> Result<Settled> {
-        let about = settlements.iter().map(|s| format!("{} done {}", s.lease.group, s.outcome.done)).collect();
-        self.faults.through(Op::Settle, about, self.inner.settle(nonce, worker, settlements, next), Err).await
+        let about = settlements
+            .iter()
+            .map(|s| format!("{} done {}", s.lease.group, s.outcome.done))
+            .collect();
+        self.faults
+            .through(
+                Op::Settle,
+                about,
+                self.inner.settle(nonce, worker, settlements, next),
+                Err,
+            )
+            .await
     }
 
     async fn extend(&self, leases: &[LeaseRef], lease: Duration) -> Result<Vec<Verdict>> {
         let about = leases.iter().map(|lease| lease.group.to_string()).collect();
-        self.faults.through(Op::Extend, about, self.inner.extend(leases, lease), Err).await
+        self.faults
+            .through(Op::Extend, about, self.inner.extend(leases, lease), Err)
+            .await
     }
 
     async fn reap(&self, limit: usize) -> Result<Reaped> {
-        self.faults.through(Op::Reap, Vec::new(), self.inner.reap(limit), Err).await
+        self.faults
+            .through(Op::Reap, Vec::new(), self.inner.reap(limit), Err)
+            .await
     }
 
     async fn wait(&self, capabilities: &Capabilities, at_most: Duration) -> Result<()> {
-        self.faults.through(Op::Wait, Vec::new(), self.inner.wait(capabilities, at_most), Err).await
+        self.faults
+            .through(Op::Wait, Vec::new(), self.inner.wait(capabilities, at_most), Err)
+            .await
     }
 
     async fn answer(&self, tenant: &TenantId, job: JobId) -> Result<Option<Bytes>> {
-        self.faults.through(Op::Answer, Vec::new(), self.inner.answer(tenant, job), Err).await
+        self.faults
+            .through(Op::Answer, Vec::new(), self.inner.answer(tenant, job), Err)
+            .await
     }
 
     async fn held(&self, blobs: &[BlobRef]) -> Result<Vec<Held>> {
-        self.faults.through(Op::Held, Vec::new(), self.inner.held(blobs), Err).await
+        self.faults
+            .through(Op::Held, Vec::new(), self.inner.held(blobs), Err)
+            .await
     }
 
     async fn forget(&self, blobs: &[BlobRef]) -> Result<()> {
-        self.faults.through(Op::Forget, Vec::new(), self.inner.forget(blobs), Err).await
+        self.faults
+            .through(Op::Forget, Vec::new(), self.inner.forget(blobs), Err)
+            .await
     }
 }

@@ -35,7 +35,9 @@ impl AppendStore for FaultyRecords {
             answers
         };
         let refuse = |error: Error| {
-            (0..count).map(|_| Err(Error::new(error.kind(), error.operation(), error.message()))).collect()
+            (0..count)
+                .map(|_| Err(Error::new(error.kind(), error.operation(), error.message())))
+                .collect()
         };
         self.faults.through(Op::AppendRecords, about, call, refuse).await
     }
@@ -48,6 +50,8 @@ impl AppendStore for FaultyRecords {
         from: Option<Cursor>,
         limits: Limits,
     ) -> Result<Page<Record>> {
-        self.inner.list(tenant, projection, aggregate_id, from, limits).await
+        self.inner
+            .list(tenant, projection, aggregate_id, from, limits)
+            .await
     }
 }

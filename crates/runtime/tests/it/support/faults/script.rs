@@ -1,7 +1,10 @@
 //! What is to go wrong, and what was called.
 use crate::support::Seeded;
 use foldwright_ports::{Error, Kind};
-use std::sync::{Mutex, MutexGuard};
+use std::{
+    sync::{Mutex, MutexGuard},
+    time::Duration,
+};
 use tokio::sync::watch;
 
 /// A call of a port.
@@ -107,7 +110,11 @@ impl Faults {
         let mut seeded = Seeded::new(seed);
         let effects_left = seeded.below(effects);
         let faults = Self::new();
-        faults.lock().chance = Some(Chance { seeded, one_in, effects_left });
+        faults.lock().chance = Some(Chance {
+            seeded,
+            one_in,
+            effects_left,
+        });
         faults
     }
 
@@ -123,7 +130,13 @@ impl Faults {
 
     /// After `skip` such calls, `times` of them go wrong.
     pub(crate) fn times(&self, op: Op, about: &str, skip: usize, times: usize, what: What) {
-        self.lock().rules.push(Rule { op, about: about.into(), skip, times, what });
+        self.lock().rules.push(Rule {
+            op,
+            about: about.into(),
+            skip,
+            times,
+            what,
+        });
     }
 
     /// From now on nothing goes wrong.
@@ -134,19 +147,31 @@ impl Faults {
     /// How many calls of `op` were made that are about `about`.
     pub(crate) fn count(&self, op: Op, about: &str) -> usize {
         let script = self.lock();
-        script.calls.iter().filter(|(called, of)| *called == op && matches(of, about)).count()
+        script
+            .calls
+            .iter()
+            .filter(|(called, of)| *called == op && matches(of, about))
+            .count()
     }
 
     /// What all these calls were about, item by item.
     pub(crate) fn items(&self, op: Op, about: &str) -> Vec<String> {
         let script = self.lock();
         let calls = script.calls.iter().filter(|(called, _)| *called == op);
-        calls.flat_map(|(_, of)| of.clone()).filter(|item| item.contains(about)).collect()
+        calls
+            .flat_map(|(_, of)| of.clone())
+            .filter(|item| item.contains(about))
+            .collect()
     }
 
     /// Waits until `calls` calls have hung in all.
     pub(crate) async fn hung(&self, calls: usize) {
-        self.hung.subscribe().wait_for(|hung| *hung >= calls).await.unwrap();
+        let mut hung = self.hung.subscribe();
+        let hung = hung.wait_for(|hung| *hung >= calls);
+        tokio::time::timeout(Duration::from_secs(24 * 60 * 60), hung)
+            .await
+            .expect("no call hung")
+            .unwrap();
     }
 
     /// Lets every call go on that hangs or is going to.
@@ -219,7 +244,11 @@ impl Faults {
         if Op::EFFECTS.contains(&op) {
             if chance.effects_left == 0 {
                 self.dead.send_replace(true);
-                return Some(if chance.seeded.one_in(2) { What::Hang } else { What::HangAfter });
+                return Some(if chance.seeded.one_in(2) {
+                    What::Hang
+                } else {
+                    What::HangAfter
+                });
             }
             chance.effects_left -= 1;
         }
@@ -227,7 +256,11 @@ impl Faults {
             return None;
         }
         let kind = *chance.seeded.pick(&[Kind::Unavailable, Kind::Timeout]);
-        Some(if chance.seeded.one_in(2) { What::Fail(kind) } else { What::LoseReply(kind) })
+        Some(if chance.seeded.one_in(2) {
+            What::Fail(kind)
+        } else {
+            What::LoseReply(kind)
+        })
     }
 
     fn lock(&self) -> MutexGuard<'_, Script> {
@@ -237,9 +270,14 @@ impl Faults {
 
 impl Script {
     fn by_rule(&mut self, op: Op, about: &[String]) -> Option<What> {
-        let mut fitting = self.rules.iter_mut().filter(|rule| rule.op == op && matches(about, &rule.about));
+        let mut fitting = self
+            .rules
+            .iter_mut()
+            .filter(|rule| rule.op == op && matches(about, &rule.about));
         fitting.find_map(|rule| match rule {
-            Rule { skip: 0, times: 0, .. } => None,
+            Rule {
+                skip: 0, times: 0, ..
+            } => None,
             Rule { skip: 0, .. } => {
                 rule.times -= 1;
                 Some(rule.what)
