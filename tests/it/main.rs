@@ -1,4 +1,4 @@
-//! Whole-system tests: every composition, every suite, two processes on one file.
+//! Whole-system tests: the corpus on every composition, every suite on every adapter.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

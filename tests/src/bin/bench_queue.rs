@@ -1,4 +1,4 @@
-//! How many jobs a second a queue takes in and hands out, in the scenarios that peers were measured in.
+//! How many jobs a second a queue takes in and hands out.
 #![forbid(unsafe_code)]
 
 use bytes::Bytes;
@@ -17,7 +17,7 @@ use tokio::time::Instant;
 /// Stages every job of a scenario, then hands all of them out.
 #[derive(Parser)]
 struct Cli {
-    /// Only this scenario: a, b, c or d.
+    /// Only this scenario: many_groups, few_groups, one_group or large_bodies.
     #[arg(long)]
     scenario: Option<String>,
 }
@@ -31,25 +31,25 @@ struct Scenario {
 
 const SCENARIOS: [Scenario; 4] = [
     Scenario {
-        name: "a",
+        name: "many_groups",
         jobs: 20_000,
         groups: 2_000,
         payload_bytes: 64,
     },
     Scenario {
-        name: "b",
+        name: "few_groups",
         jobs: 20_000,
         groups: 20,
         payload_bytes: 64,
     },
     Scenario {
-        name: "c",
+        name: "one_group",
         jobs: 5_000,
         groups: 1,
         payload_bytes: 64,
     },
     Scenario {
-        name: "d",
+        name: "large_bodies",
         jobs: 5_000,
         groups: 500,
         payload_bytes: 32 << 10,
@@ -65,7 +65,8 @@ async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     let wanted = |s: &&Scenario| cli.scenario.as_deref().is_none_or(|name| name == s.name);
     let chosen: Vec<_> = SCENARIOS.iter().filter(wanted).collect();
     if chosen.is_empty() {
-        return Err("no such scenario, there are a, b, c and d".into());
+        let names = SCENARIOS.map(|scenario| scenario.name);
+        return Err(format!("no such scenario, there are {names:?}").into());
     }
     for scenario in chosen {
         for composition in Composition::ALL {

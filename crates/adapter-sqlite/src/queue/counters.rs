@@ -38,12 +38,12 @@ impl Numbers {
         self.gid
     }
 
-    /// The next token: the time in microseconds, or the successor of the last one.
     /// The last token that was given.
     pub(super) fn last_fence(&self) -> Option<i64> {
         (self.fence > 0).then_some(self.fence)
     }
 
+    /// The next token: the time in microseconds, or the successor of the last one.
     pub(super) fn next_fence(&mut self, now_millis: i64) -> Outcome<i64> {
         let next = self
             .fence

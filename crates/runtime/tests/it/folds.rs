@@ -1,8 +1,9 @@
 //! Folds in ordinary service.
 use crate::support::{
-    Bench, Blank, Ends, Faults, Finish, Note, Op, Run, Story, Total, Totals, at, finish, idle, note, tenant,
+    Bench, Blank, Ends, Faults, Finish, Note, Noted, Op, Run, Spread, Story, Total, Totals, at, finish, idle,
+    note, tenant,
 };
-use foldwright_domain::Millis;
+use foldwright_domain::{Declared, Intent, Millis};
 use foldwright_ports::Clock;
 use foldwright_runtime::{Kernel, Pipeline, Role, WorkerSettings};
 use std::sync::{
@@ -285,4 +286,36 @@ async fn one_run_of_two_tenants_is_two_runs() {
         .unwrap()
         .unwrap();
     assert_eq!(row.state, [2]);
+}
+
+/// G5, Q-01: jobs that wait line up by business time, so that what came in disorder needs no refold.
+#[tokio::test(start_paused = true)]
+async fn waiting_events_are_folded_in_canonical_order() {
+    let bench = Bench::new();
+    let spread = || {
+        Pipeline::<Run>::define("runs")
+            .declares::<Spread>()
+            .fold::<Story>(|f| f)
+            .build()
+            .unwrap()
+    };
+    let web = bench.with_role(Role::Web).pipeline(spread()).start().unwrap();
+    // Each command in a group of its own, so that they run in the order in which they came.
+    for (ms, n) in [(5, 5), (2, 2), (7, 7), (1, 1), (6, 6), (3, 3), (4, 4)] {
+        let payload = Declared::<Spread>(Noted {
+            run: "r".into(),
+            n,
+            key: None,
+        });
+        web.send(Intent::new(tenant("a"), at(ms), payload)).await.unwrap();
+    }
+    let kernel = bench
+        .kernel()
+        .pipeline(spread())
+        .worker(in_batches_of(1))
+        .start()
+        .unwrap();
+    idle(&kernel).await;
+    assert_eq!(bench.state::<Story>("r").await, Some((1..=7).collect()));
+    assert_eq!(kernel.counters().refolds.get(), 0);
 }

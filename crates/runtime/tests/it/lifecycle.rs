@@ -119,7 +119,7 @@ async fn a_slow_effect_keeps_its_lease() {
 
 /// An effect that does not return is dropped and tried again; its lane goes on.
 ///
-/// P-13, R-20
+///
 #[tokio::test(start_paused = true)]
 async fn an_effect_that_never_returns_is_given_up() {
     let bench = Bench::new();
