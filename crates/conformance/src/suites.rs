@@ -239,6 +239,7 @@ macro_rules! __each_suite {
                 the_oldest_job_comes_first_though_it_was_staged_last
                 a_delay_moves_the_time_and_not_the_place
                 scores_are_clamped_to_a_window
+                a_clock_that_steps_back_strands_nothing
                 an_older_job_waits_until_its_group_opens
                 the_group_that_was_due_first_comes_first
                 a_job_is_handed_out_as_it_was_staged

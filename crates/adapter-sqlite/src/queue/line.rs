@@ -91,7 +91,10 @@ pub(super) fn place(write: &mut Write<'_>, group: &mut Group) -> Outcome<Turn> {
     let (first, seen) = match first {
         Some(first) => (Some(first), now),
         None => {
-            let soonest = soonest(write.db, group.gid, now)?;
+            let soonest = match soonest(write.db, group.gid, now)? {
+                None if !group.counts.is_empty() => after_step_back(write.db, group.gid)?,
+                soonest => soonest,
+            };
             (soonest, soonest.map_or(now, |job| job.due))
         }
     };
@@ -133,6 +136,17 @@ pub(super) fn advance(work: &mut Work<'_, '_>) -> Outcome<()> {
         }
         work.groups.save(work.write)?;
     }
+}
+
+/// The next job of a group in which none is due and none is delayed: the clock has stepped back behind the time at which
+/// they were staged, and they wait until it has caught up. Reads all jobs of the group, which only such a step costs.
+fn after_step_back(db: &Connection, gid: i64) -> Outcome<Option<Standing>> {
+    Ok(db
+        .prepare_cached(
+            "SELECT seq, score, due, route, format FROM fw_jobs WHERE gid = ?1 ORDER BY due, score, seq LIMIT 1",
+        )?
+        .query_row([gid], Standing::read)
+        .optional()?)
 }
 
 fn first_due(db: &Connection, gid: i64, now: i64) -> Outcome<Option<Standing>> {

@@ -161,6 +161,42 @@ pub async fn the_group_that_was_due_first_comes_first(fixture: &dyn Fixture) {
     assert_eq!(handed, ["d", "b", "a", "c"].map(group));
 }
 
+/// D-06, Q-24: jobs that were staged while the clock was ahead wait until it has caught up, at the longest, and whatever
+/// was called meanwhile.
+pub async fn a_clock_that_steps_back_strands_nothing(fixture: &dyn Fixture) {
+    for (ahead, busy) in [(5, false), (5, true), (3_600_000, false), (3_600_000, true)] {
+        let bed = Bed::open(fixture).await;
+        let start = bed.now();
+        let early = job(1, &group("a"));
+        bed.stage_new(&[&early]).await;
+        let lease = if busy { Some(bed.claim_one().await) } else { None };
+        bed.elapse(millis(ahead)).await;
+        bed.stage_new(&[&job(2, &group("a")), &job(3, &group("a")), &job(4, &group("b"))]).await;
+        bed.harness.clock.set(start);
+        bed.stage_new(&[&job(5, &group("a")), &job(6, &group("b"))]).await;
+        let mut done = 0;
+        if let Some(lease) = lease {
+            bed.complete(&lease).await;
+            done += lease.jobs.len();
+        }
+        for now in [start, start.plus(millis(ahead))] {
+            bed.harness.clock.set(now);
+            loop {
+                let leases = bed.claim().await;
+                if leases.is_empty() {
+                    break;
+                }
+                for lease in leases {
+                    bed.complete(&lease).await;
+                    done += lease.jobs.len();
+                }
+            }
+        }
+        assert_eq!(done, 6, "{ahead} ms back, {busy}");
+        assert_eq!(bed.waiting().await, 0);
+    }
+}
+
 /// Q-06, B-08: what was staged is handed out, byte for byte.
 pub async fn a_job_is_handed_out_as_it_was_staged(fixture: &dyn Fixture) {
     let bed = Bed::open(fixture).await;
