@@ -66,6 +66,13 @@ impl Default for SqliteSettings {
     }
 }
 
+/// More waiting operations only hide that the disk is behind.
+const MOST_WAITING: usize = 1 << 20;
+/// Each reader is a thread with a connection.
+const MOST_READERS: usize = 64;
+/// SQLite counts the time in milliseconds of 32 bits, and nobody waits that long.
+const LONGEST_BUSY: Duration = Duration::from_secs(3_600);
+
 impl SqliteSettings {
     /// Every fault at once.
     pub(crate) fn check(&self) -> Result<(), Error> {
@@ -82,8 +89,25 @@ impl SqliteSettings {
                 faults.push(format!("{name} is 0, the least is 1"));
             }
         }
-        if self.watch_interval.is_zero() {
-            faults.push("watch_interval is 0, the least is 1 ms".to_owned());
+        for (name, value, most) in [
+            ("waiting_operations", self.waiting_operations, MOST_WAITING),
+            ("readers", self.readers, MOST_READERS),
+        ] {
+            if value > most {
+                faults.push(format!("{name} is {value}, the most is {most}"));
+            }
+        }
+        if self.watch_interval < Duration::from_millis(1) {
+            faults.push(format!(
+                "watch_interval is {:?}, the least is 1 ms",
+                self.watch_interval
+            ));
+        }
+        if self.busy_timeout > LONGEST_BUSY {
+            faults.push(format!(
+                "busy_timeout is {:?}, the most is {LONGEST_BUSY:?}",
+                self.busy_timeout
+            ));
         }
         if faults.is_empty() {
             return Ok(());
@@ -114,10 +138,18 @@ mod tests {
             readers: 0,
             batch_operations: 0,
             watch_interval: Duration::ZERO,
+            busy_timeout: Duration::MAX,
+            waiting_operations: usize::MAX,
             ..SqliteSettings::default()
         };
         let text = settings.check().unwrap_err().to_string();
-        for name in ["readers", "batch_operations", "watch_interval"] {
+        for name in [
+            "readers",
+            "batch_operations",
+            "watch_interval",
+            "busy_timeout",
+            "waiting_operations",
+        ] {
             assert!(text.contains(name), "{text}");
         }
     }

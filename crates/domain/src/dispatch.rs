@@ -9,7 +9,8 @@ pub enum Dispatch {
         /// How long a run waits; zero runs at once.
         delay: Duration,
     },
-    /// One run when nothing has happened for `quiet`; it sees the canonically newest event.
+    /// One run when nothing has happened for `quiet`; it gets the canonically newest event, and the state as it is when
+    /// it starts.
     ///
     /// Runs are merged by the subscriber's dedup id, which is the projection's key unless it says otherwise.
     Debounce {

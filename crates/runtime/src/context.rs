@@ -1,7 +1,10 @@
 //! What every handler works with.
 use crate::{counters::Counters, fold::RefoldGate, router::Router, wire::Bodies};
 use foldwright_ports::{IdSource, Ports};
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
+};
 
 /// The ports and the kernel's own parts, shared by all workers of a kernel.
 pub(crate) struct Context {
@@ -13,4 +16,6 @@ pub(crate) struct Context {
     pub(crate) counters: Arc<Counters>,
     /// How long a subscriber may run.
     pub(crate) effect_timeout: Duration,
+    /// Whether the worker of this process stops: it begins nothing new then.
+    pub(crate) stopping: AtomicBool,
 }

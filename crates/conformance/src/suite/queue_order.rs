@@ -171,7 +171,8 @@ pub async fn a_clock_that_steps_back_strands_nothing(fixture: &dyn Fixture) {
         bed.stage_new(&[&early]).await;
         let lease = if busy { Some(bed.claim_one().await) } else { None };
         bed.elapse(millis(ahead)).await;
-        bed.stage_new(&[&job(2, &group("a")), &job(3, &group("a")), &job(4, &group("b"))]).await;
+        bed.stage_new(&[&job(2, &group("a")), &job(3, &group("a")), &job(4, &group("b"))])
+            .await;
         bed.harness.clock.set(start);
         bed.stage_new(&[&job(5, &group("a")), &job(6, &group("b"))]).await;
         let mut done = 0;

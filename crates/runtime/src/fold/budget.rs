@@ -50,10 +50,13 @@ pub(crate) struct RefoldGate {
     budget: RefoldBudget,
     shares: Mutex<BTreeMap<TenantId, Share>>,
     over_budget: Arc<Semaphore>,
+    /// When the next refold over a share may begin, so that one after the other is no flood either.
+    next_over: Mutex<Millis>,
 }
 
 struct Share {
-    left: u64,
+    /// Below zero where refolds read more than was expected of them.
+    left: i64,
     at: Millis,
 }
 
@@ -69,6 +72,7 @@ impl RefoldGate {
             budget,
             shares: Mutex::default(),
             over_budget: Arc::new(Semaphore::new(1)),
+            next_over: Mutex::new(Millis(i64::MIN)),
         }
     }
 
@@ -77,40 +81,70 @@ impl RefoldGate {
         if self.take(tenant, events, now) {
             return Ok(Admission::WithinShare);
         }
-        match self.over_budget.clone().try_acquire_owned() {
-            Ok(permit) => Ok(Admission::OverShare { _permit: permit }),
-            Err(_) => Err(self.budget.defer),
+        let Ok(permit) = self.over_budget.clone().try_acquire_owned() else {
+            return Err(self.budget.defer);
+        };
+        let mut next = self.next_over.lock().unwrap_or_else(PoisonError::into_inner);
+        // A clock that was set back must not keep everyone out.
+        if now < *next && next.since(now) <= self.budget.defer {
+            return Err(self.budget.defer);
         }
+        *next = now.plus(self.budget.defer);
+        Ok(Admission::OverShare { _permit: permit })
+    }
+
+    /// Charges what a refold read beyond the estimate that it was admitted for. A keyed fold finds its events among
+    /// those of a whole window, so only reading tells.
+    pub(crate) fn charge(&self, tenant: &TenantId, events: u64, now: Millis) {
+        self.with_share(tenant, now, |share| {
+            share.left = share.left.saturating_sub(signed(events))
+        });
     }
 
     fn take(&self, tenant: &TenantId, events: u64, now: Millis) -> bool {
+        self.with_share(tenant, now, |share| {
+            let left = share.left.saturating_sub(signed(events));
+            if left >= 0 {
+                share.left = left;
+            }
+            left >= 0
+        })
+    }
+
+    fn with_share<T>(&self, tenant: &TenantId, now: Millis, use_it: impl FnOnce(&mut Share) -> T) -> T {
         let mut shares = self.shares.lock().unwrap_or_else(PoisonError::into_inner);
         let budget = self.budget;
+        shares.values_mut().for_each(|share| share.refill(budget, now));
         // A share that is full again says nothing that a missing one does not: the map stays small.
-        shares.retain(|_, share| share.refilled(budget, now) < budget.burst);
-        let share = shares.entry(tenant.clone()).or_insert(Share {
-            left: budget.burst,
-            at: now,
-        });
-        *share = Share {
-            left: share.refilled(budget, now),
-            at: now,
-        };
-        match share.left.checked_sub(events) {
-            Some(left) => {
-                share.left = left;
-                true
-            }
-            None => false,
-        }
+        shares.retain(|_, share| share.left < signed(budget.burst));
+        use_it(
+            shares
+                .entry(tenant.clone())
+                .or_insert_with(|| Share::full(budget, now)),
+        )
     }
 }
 
+fn signed(events: u64) -> i64 {
+    i64::try_from(events).unwrap_or(i64::MAX)
+}
+
 impl Share {
-    fn refilled(&self, budget: RefoldBudget, now: Millis) -> u64 {
+    fn full(budget: RefoldBudget, now: Millis) -> Self {
+        Self {
+            left: signed(budget.burst),
+            at: now,
+        }
+    }
+
+    /// Adds what time has brought. Less than a whole event stays in the time, so that frequent looks lose nothing.
+    fn refill(&mut self, budget: RefoldBudget, now: Millis) {
         let millis = u64::try_from(now.since(self.at).as_millis()).unwrap_or(u64::MAX);
         let gained = budget.events_per_second.saturating_mul(millis) / 1_000;
-        self.left.saturating_add(gained).min(budget.burst)
+        if gained > 0 || now < self.at {
+            self.left = self.left.saturating_add(signed(gained)).min(signed(budget.burst));
+            self.at = now;
+        }
     }
 }
 
@@ -143,13 +177,35 @@ mod tests {
             Ok(Admission::WithinShare)
         ));
         drop(over);
+        assert!(
+            gate.admit(&tenant("a"), 1_000, Millis(6)).is_err(),
+            "one right after the other is a flood"
+        );
         assert!(matches!(
-            gate.admit(&tenant("a"), 1_000, now),
+            gate.admit(&tenant("a"), 1_000, Millis(7)),
             Ok(Admission::OverShare { .. })
         ));
         assert!(matches!(
             gate.admit(&tenant("a"), 10, Millis(1_000)),
             Ok(Admission::WithinShare)
         ));
+    }
+
+    /// a keyed fold that reads a whole window for a few events pays for the window.
+    #[test]
+    fn what_was_read_beyond_the_estimate_is_paid_for() {
+        let gate = RefoldGate::new(RefoldBudget {
+            events_per_second: 1_000,
+            burst: 100,
+            defer: Duration::from_millis(7),
+        });
+        assert!(matches!(
+            gate.admit(&tenant("a"), 1, Millis(0)),
+            Ok(Admission::WithinShare)
+        ));
+        gate.charge(&tenant("a"), 1_099, Millis(0));
+        assert!(!gate.take(&tenant("a"), 1, Millis(999)));
+        assert!(gate.take(&tenant("a"), 1, Millis(1_001)));
+        assert!(gate.take(&tenant("b"), 100, Millis(0)));
     }
 }

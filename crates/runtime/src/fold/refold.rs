@@ -60,6 +60,8 @@ impl From<Panicked> for RefoldError {
 
 /// Reads all distinct events of `key` and folds them from `init`.
 ///
+/// `read` counts the events that were read, also of a refold that failed.
+///
 /// Decides the subscribers of exactly those events that the replaced row does not hold. Whether it holds an event
 /// that its filter is unsure of follows from the counts: the log has every event, the row says how many it has.
 pub(crate) async fn refold<F: Fold>(
@@ -68,6 +70,7 @@ pub(crate) async fn refold<F: Fold>(
     key: &StateKey,
     replaced: &Replaced<'_>,
     decisions: &mut Decisions<'_, F::On, F::State>,
+    read: &mut u64,
 ) -> Result<Progress<F::State>, RefoldError> {
     let known = replaced.applied.map(Applied::index);
     let mut progress = Progress::init::<F>()?;
@@ -76,6 +79,7 @@ pub(crate) async fn refold<F: Fold>(
     let mut cursor = None;
     loop {
         let page = rule.page(log, key, cursor).await?;
+        *read = read.saturating_add(page.items.len() as u64);
         for raw in page.items {
             let Some(event) = decode::<F>(&raw)?.filter(|event| rule.holds(key, event)) else {
                 // Not forgotten: the version that made the row read it, this one does not.

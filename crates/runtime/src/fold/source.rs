@@ -129,14 +129,16 @@ impl<F: KeyedFold> KeyRule<F> for ByKey<F> {
         key: &StateKey,
         from: Option<Cursor>,
     ) -> Result<Page<RawEvent>, Error> {
-        let typed: F::Key = serde_json::from_str(&key.key).map_err(|source| {
+        let undecodable = || {
             Error::new(
                 Kind::Corrupt,
                 "refold",
                 "the stored key of a keyed fold does not decode",
             )
-            .caused_by(source)
-        })?;
+        };
+        let typed: F::Key = caught(|| serde_json::from_str(&key.key))
+            .map_err(|message| undecodable().caused_by(message))?
+            .map_err(|source| undecodable().caused_by(source))?;
         let window = caught(|| F::window(&typed)).map_err(|message| {
             Error::new(Kind::Invalid, "refold", format!("`window` panicked: {message}"))
         })?;
@@ -172,7 +174,9 @@ pub(crate) fn json_key<F: KeyedFold>(event: &Recorded<F::On>) -> Result<Arc<str>
 
 /// The JSON of a key, checked for its length.
 pub(crate) fn key_text<K: serde::Serialize>(key: &K) -> Result<Arc<str>, KeyError> {
-    let text: Arc<str> = serde_json::to_string(key)?.into();
+    let text: Arc<str> = caught(|| serde_json::to_string(key))
+        .map_err(KeyError::Panicked)??
+        .into();
     AggregateId::parse(text.clone())?;
     Ok(text)
 }

@@ -1,6 +1,7 @@
 //! From a loaded row and a batch to the next row, in memory.
 use super::{Failure, FoldHandler, Job, fold::is_staged};
 use crate::{
+    catch::caught,
     context::Context,
     fold::{Admission, Applied, Batch, Ledger, Panicked, Progress, RefoldError, Replaced, refold},
     subscriber::{Decisions, PendingJob},
@@ -62,7 +63,8 @@ impl<F: Fold> FoldHandler<F> {
         let late = is_canonical::<F>() && batch.is_late(loaded.and_then(|row| row.last_applied));
         let progress = if stale || late || !batch.unsure.is_empty() {
             let events = loaded.map_or(0, |row| row.events);
-            let _admission = self.admit(&key.tenant, events, jobs.len(), ctx)?;
+            let estimate = events.saturating_add(jobs.len() as u64);
+            let _admission = self.admit(&key.tenant, estimate, ctx)?;
             ctx.counters.refolds.add(1);
             let replaced = Replaced {
                 applied: (!ledger_is_lost).then_some(&ledger.applied),
@@ -70,7 +72,19 @@ impl<F: Fold> FoldHandler<F> {
                 other_version: loaded.is_some_and(|row| row.fold_version != F::VERSION),
                 batch: &batch.identities(),
             };
-            refold(&*self.rule, &*ctx.ports.log, key, &replaced, &mut decisions).await?
+            let mut read = 0;
+            let folded = refold(
+                &*self.rule,
+                &*ctx.ports.log,
+                key,
+                &replaced,
+                &mut decisions,
+                &mut read,
+            )
+            .await;
+            let beyond = read.saturating_sub(estimate);
+            ctx.refolds.charge(&key.tenant, beyond, ctx.ports.clock.now());
+            folded?
         } else {
             self.apply(loaded, &ledger.applied, &batch.fresh, &mut decisions)?
         };
@@ -114,14 +128,7 @@ impl<F: Fold> FoldHandler<F> {
         Ok(Folded::Row(Box::new(row), pending))
     }
 
-    fn admit(
-        &self,
-        tenant: &TenantId,
-        events: u64,
-        batch: usize,
-        ctx: &Context,
-    ) -> Result<Admission, Attempt> {
-        let estimate = events.saturating_add(batch as u64);
+    fn admit(&self, tenant: &TenantId, estimate: u64, ctx: &Context) -> Result<Admission, Attempt> {
         ctx.refolds
             .admit(tenant, estimate, ctx.ports.clock.now())
             .map_err(|after| {
@@ -137,16 +144,15 @@ impl<F: Fold> FoldHandler<F> {
         fresh: &[&Job<F::On>],
         decisions: &mut Decisions<'_, F::On, F::State>,
     ) -> Result<Progress<F::State>, Attempt> {
-        let mut progress = match loaded.and_then(|row| row.state.clone().map(|state| (row, state))) {
+        let first = |message| Attempt::Panicked { job: 0, message };
+        let mut progress = match loaded.and_then(|row| Some((row, row.state.as_ref()?))) {
             Some((row, state)) => Progress {
-                state,
+                state: caught(|| state.clone()).map_err(first)?,
                 events: row.events,
                 last_applied: row.last_applied,
                 applied: applied.clone(),
             },
-            None => {
-                Progress::init::<F>().map_err(|Panicked { message }| Attempt::Panicked { job: 0, message })?
-            }
+            None => Progress::init::<F>().map_err(|Panicked { message }| first(message))?,
         };
         for job in fresh {
             progress = progress

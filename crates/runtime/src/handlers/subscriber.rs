@@ -8,12 +8,17 @@ use crate::{
 };
 use async_trait::async_trait;
 use foldwright_ports::{HandedJob, Lease, Rest, Settlement};
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 
 /// One subscriber.
 pub(crate) struct SubscriberHandler<X: Subscriber> {
     pub(crate) subscriber: X,
     pub(crate) current: Arc<dyn CurrentState<X::On, X::State>>,
+    /// Whether one run stands for many events.
+    pub(crate) merges: bool,
 }
 
 #[async_trait]
@@ -32,6 +37,10 @@ impl<X: Subscriber> SubscriberHandler<X> {
         let Incoming { jobs, failure } = read_events::<X::On>(lease, ctx).await;
         let mut done = 0;
         for (job, handed) in jobs.iter().zip(&lease.jobs) {
+            // What has not begun when the worker stops is another's.
+            if ctx.stopping.load(Ordering::Relaxed) {
+                return settlement(lease, done, Rest::Back);
+            }
             let state = match self.state(lease, handed, job, ctx).await {
                 Ok(Some(state)) => state,
                 Ok(None) => {
@@ -71,6 +80,14 @@ impl<X: Subscriber> SubscriberHandler<X> {
         job: &Job<X::On>,
         ctx: &Context,
     ) -> Result<Option<X::State>, Failure> {
+        let raw = decode_event(&job.stored)?;
+        // A run that stands for many events shows how things are when it starts: where it failed, waited and was passed
+        // by a later one, the state that it was staged with is old by now.
+        if self.merges
+            && let Some(state) = self.current.stored(&raw).await?
+        {
+            return Ok(Some(state));
+        }
         if let Some(state) = own_state(lease, handed, ctx).await? {
             return Ok(Some(state));
         }
@@ -80,9 +97,7 @@ impl<X: Subscriber> SubscriberHandler<X> {
             job = %handed.id,
             "the state of a run is gone or not readable by this build, it sees the current one"
         );
-        self.current
-            .current(&job.event, &decode_event(&job.stored)?, ctx)
-            .await
+        self.current.current(&job.event, &raw, ctx).await
     }
 }
 

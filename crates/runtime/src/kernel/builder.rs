@@ -11,7 +11,7 @@ use crate::{
 };
 use foldwright_domain::{Fold, Map};
 use foldwright_ports::{IdSource, Ports, RecordTable, StateTable};
-use std::sync::Arc;
+use std::sync::{Arc, atomic::AtomicBool};
 
 /// Binds pipelines to ports. What is required is an argument of [`Kernel::builder`].
 pub struct KernelBuilder {
@@ -132,6 +132,7 @@ impl KernelBuilder {
             refolds: RefoldGate::new(self.refolds),
             counters,
             effect_timeout: self.worker.effect_timeout,
+            stopping: AtomicBool::new(false),
         });
         let worker = self
             .role

@@ -73,6 +73,7 @@ impl<X: Subscriber> Attach<X::On, X::State> for Attached<X> {
             handler: Arc::new(SubscriberHandler {
                 subscriber: self.subscriber,
                 current: current.clone(),
+                merges: matches!(self.dispatch, Dispatch::Debounce { .. }),
             }),
             version: 0,
             lane: Lane::Effect,

@@ -26,6 +26,9 @@ pub struct WorkerSettings {
     pub sweep: Duration,
 }
 
+/// Each lane is a task with a claim of its own; more only wait for each other.
+const MOST_LANES: usize = 1_024;
+
 /// Heartbeats every third of a shorter one would be all that a worker does.
 const SHORTEST_LEASE: Duration = Duration::from_millis(100);
 
@@ -62,6 +65,16 @@ impl WorkerSettings {
         positive("max_bytes", self.max_bytes == 0);
         positive("idle", self.idle.is_zero());
         positive("sweep", self.sweep.is_zero());
+        for (name, lanes) in [
+            ("bulk_lanes", self.bulk_lanes),
+            ("effect_lanes", self.effect_lanes),
+        ] {
+            if lanes > MOST_LANES {
+                faults.push(format!(
+                    "worker setting `{name}` is {lanes}, at most {MOST_LANES}"
+                ));
+            }
+        }
         if self.lease < SHORTEST_LEASE {
             faults.push(format!(
                 "worker setting `lease` is {:?}, at least {SHORTEST_LEASE:?}",

@@ -7,11 +7,18 @@ use crate::{
     wire::FORMAT,
 };
 use foldwright_ports::{Capabilities, Capability, Route, Want, WorkerId};
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, atomic::Ordering},
+};
 use tokio::{sync::watch, task::JoinSet};
+
+/// How many runs of one group are settled together: after a kill so many may be repeated.
+const EFFECTS_AT_ONCE: usize = 16;
 
 /// Owns the lanes and the keeper. Dropping it drops what they run; their leases lapse then.
 pub(crate) struct Worker {
+    ctx: Arc<Context>,
     lanes: JoinSet<()>,
     keeper: JoinSet<()>,
     stop_lanes: watch::Sender<bool>,
@@ -31,10 +38,20 @@ impl Worker {
         let (stop_keeper, keeper_stop) = Stop::new();
         let mut lanes = JoinSet::new();
         let kinds = [
-            (pipeline::Lane::Bulk, settings.bulk_lanes, settings.max_groups),
-            (pipeline::Lane::Effect, settings.effect_lanes, 1),
+            (
+                pipeline::Lane::Bulk,
+                settings.bulk_lanes,
+                settings.max_groups,
+                settings.max_jobs_per_group,
+            ),
+            (
+                pipeline::Lane::Effect,
+                settings.effect_lanes,
+                1,
+                settings.max_jobs_per_group.min(EFFECTS_AT_ONCE),
+            ),
         ];
-        for (kind, count, max_groups) in kinds {
+        for (kind, count, max_groups, max_jobs_per_group) in kinds {
             let of_kind = || routes.iter().filter(move |(_, installed)| installed.lane == kind);
             let handlers: Arc<BTreeMap<Route, Arc<dyn RouteHandler>>> = Arc::new(
                 of_kind()
@@ -59,7 +76,7 @@ impl Worker {
                     want: Want {
                         capabilities: capabilities.clone(),
                         max_groups,
-                        max_jobs_per_group: settings.max_jobs_per_group,
+                        max_jobs_per_group,
                         max_bytes: settings.max_bytes,
                         lease: settings.lease,
                     },
@@ -72,6 +89,7 @@ impl Worker {
         let mut keeper = JoinSet::new();
         keeper.spawn(keep(ctx.clone(), leases, settings, keeper_stop));
         Self {
+            ctx: ctx.clone(),
             lanes,
             keeper,
             stop_lanes,
@@ -81,6 +99,7 @@ impl Worker {
 
     /// Stops claiming, finishes and settles what is in hand, then stops the heartbeats.
     pub(crate) async fn close(mut self) {
+        self.ctx.stopping.store(true, Ordering::Relaxed);
         self.stop_lanes.send_replace(true);
         while let Some(ended) = self.lanes.join_next().await {
             report(ended);

@@ -151,3 +151,27 @@ async fn send_to(kernel: &Kernel, owner: &str, run: &str, n: u64) {
     intent.tenant = tenant(owner);
     kernel.send(intent).await.unwrap();
 }
+
+/// S-05, S-11: a run that failed and waits is passed by one that a late event led to. Whichever comes last, it sees all
+/// that was stored before it.
+#[tokio::test(start_paused = true)]
+async fn a_run_that_failed_and_was_passed_sees_the_newest_state() {
+    let bench = Bench::new();
+    let heard = Heard::new();
+    heard.react([Reaction::RetryAfter(Duration::from_secs(5))]);
+    let kernel = bench
+        .kernel()
+        .pipeline(with::<Totals>(&heard, 100))
+        .start()
+        .unwrap();
+    kernel.send(note("r", 60_000, 1)).await.unwrap();
+    wait(1_000).await;
+    assert_eq!(heard.calls(), 1, "it has failed and waits");
+    kernel.send(note("r", 0, 2)).await.unwrap();
+    idle(&kernel).await;
+    let seen: Vec<_> = heard.runs().iter().map(|run| run.state.events).collect();
+    assert!(
+        !seen.is_empty() && seen.iter().all(|events| *events == 2),
+        "{seen:?}"
+    );
+}
