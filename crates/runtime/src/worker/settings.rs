@@ -8,7 +8,7 @@ pub struct WorkerSettings {
     pub bulk_lanes: usize,
     /// Lanes for subscribers; each runs one group at a time. Default 8.
     pub effect_lanes: usize,
-    /// How many groups a bulk lane takes in one claim; default 512.
+    /// How many groups a bulk lane takes in one claim; default 2,000.
     pub max_groups: usize,
     /// How many jobs of one group make a batch; default 500. 1 runs them singly.
     pub max_jobs_per_group: usize,
@@ -37,7 +37,7 @@ impl Default for WorkerSettings {
         Self {
             bulk_lanes: 2,
             effect_lanes: 8,
-            max_groups: 512,
+            max_groups: 2_000,
             max_jobs_per_group: 500,
             max_bytes: 8 << 20,
             lease: Duration::from_secs(30),
