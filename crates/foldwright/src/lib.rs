@@ -17,9 +17,9 @@ pub use foldwright_adapter_sqlite as sqlite;
 
 pub use foldwright_macros::{Event, Subset, Union};
 pub use foldwright_runtime::{
-    Answered, Backlog, Counter, Counters, EffectError, Faults, Global, Kernel, KernelBuilder, Pipeline,
-    Projection, Reader, Receipt, RefoldBudget, Role, SeededIds, SendError, SendRefused, Subscriber,
-    SystemIds, WorkerSettings,
+    Answered, Backlog, Counter, Counters, EffectError, Faults, Global, Kernel, KernelBuilder, MAX_FUTURE,
+    Pipeline, Projection, Reader, Receipt, RefoldBudget, Role, SeededIds, SendError, SendRefused, Subscriber,
+    SystemIds, TooLarge, WorkerSettings,
 };
 
 /// What a service imports to write its types.

@@ -39,5 +39,5 @@ pub use kernel::{
 pub use pipeline::{Faults, Global, Pipeline, Projection};
 pub use reader::Reader;
 pub use subscriber::{EffectError, Subscriber};
-pub use wire::{TooLarge, WireError};
+pub use wire::TooLarge;
 pub use worker::WorkerSettings;

@@ -1,8 +1,7 @@
 //! From stored events to the jobs of the projections that read them.
 use crate::{
-    context::Context,
     fold::KeyError,
-    wire::{BodyError, Content, FORMAT, Header, Subject, Written, encode_event},
+    wire::{Bodies, BodyError, Content, FORMAT, Header, Subject, Written, encode_event},
 };
 use foldwright_domain::RawEvent;
 use foldwright_ports::{GroupId, JobId, NewJob, Route};
@@ -44,15 +43,14 @@ impl Router {
     pub(crate) async fn follow_ups(
         &self,
         events: &[RawEvent],
-        ctx: &Context,
+        bodies: &Bodies,
     ) -> Result<Vec<NewJob>, BodyError> {
         let mut jobs = Vec::new();
         for event in events {
             let Some(readers) = self.by_type.get(&event.meta.event_type) else {
                 continue;
             };
-            let body = ctx
-                .bodies
+            let body = bodies
                 .write(&event.meta.stream.tenant, &encode_event(event))
                 .await?;
             for (route, projection) in readers {

@@ -97,7 +97,7 @@ impl RefoldGate {
     /// those of a whole window, so only reading tells.
     pub(crate) fn charge(&self, tenant: &TenantId, events: u64, now: Millis) {
         self.with_share(tenant, now, |share| {
-            share.left = share.left.saturating_sub(signed(events))
+            share.left = share.left.saturating_sub(signed(events));
         });
     }
 

@@ -150,7 +150,7 @@ async fn finish<C: Command>(
             };
             after_store(&intent, ctx);
             let events = stored.of(batch, &appended, ctx)?;
-            let then = ctx.router.follow_ups(&events, ctx).await?;
+            let then = ctx.router.follow_ups(&events, &ctx.bodies).await?;
             Ok(Ran { then, answer: None })
         }
     }

@@ -22,8 +22,7 @@ pub(crate) use header::{BodyInfo, Content, FORMAT, Header, HeaderError, Subject}
 
 /// Why bytes that were stored cannot be read.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum WireError {
+pub(crate) enum WireError {
     /// There are none, or too few to tell what they are.
     #[error("the {what} is missing")]
     Missing {
