@@ -42,8 +42,15 @@ impl Sqlite {
     /// `Invalid` for settings that cannot work, naming them all, and for a file that belongs to another program;
     /// `Unsupported` for one of a newer release; `Unavailable` while another process holds it.
     pub fn open(path: impl AsRef<Path>, settings: SqliteSettings) -> Result<Self, Error> {
+        let mut path = path.as_ref().to_owned();
+        // SQLite would follow such a name as a URI.
+        if path.as_os_str().as_encoded_bytes().starts_with(b"file:") {
+            path = Path::new(".").join(path);
+        }
+        let store = Store::open(&path, settings)
+            .map_err(|error| Error::new(error.kind(), "open", path.display().to_string()).caused_by(error))?;
         Ok(Self {
-            store: Arc::new(Store::open(path.as_ref(), settings)?),
+            store: Arc::new(store),
         })
     }
 

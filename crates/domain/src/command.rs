@@ -5,8 +5,8 @@ use std::{borrow::Cow, sync::Arc};
 
 /// An intent with a rule that turns it into events.
 ///
-/// [`handle`](Self::handle) is a pure function: a command that runs again makes the same events. What it needs from
-/// outside comes in the payload.
+/// [`handle`](Self::handle) is a pure function of the payload alone, without any state: a command that runs again makes the
+/// same events. What it needs from outside comes in the payload.
 pub trait Command: Serialize + DeserializeOwned + Send + Sync + 'static {
     /// The aggregate whose events it leads to.
     type Of: Aggregate;

@@ -5,6 +5,9 @@ use serde::{Serialize, de::DeserializeOwned};
 /// State that is the left fold of the distinct events of one aggregate (or of one key, see
 /// [`KeyedFold`](crate::KeyedFold)).
 ///
+/// A fold that is added to a running service begins with the events that come then: nothing fills in the earlier ones by
+/// itself.
+///
 /// `apply` is one `match` over [`On`](Self::On), so an event that the fold does not handle does not compile. Time
 /// stamps of the state belong to the kernel's envelope and have no place in `State`. Use ordered maps and sets in
 /// it, so that equal states are equal bytes.

@@ -24,6 +24,17 @@ pub struct Input {
     pub tenants: Tenants,
 }
 
+impl Input {
+    /// Whether the files are there and are what they should be, before a store is made for them.
+    pub fn check(&self) -> Result<(), IngestError> {
+        RequestReader::open(&self.file)?;
+        if let Tenants::File(path) = &self.tenants {
+            RequestTenants::open(path)?;
+        }
+        Ok(())
+    }
+}
+
 /// Whose requests they are.
 #[derive(Debug)]
 pub enum Tenants {

@@ -8,7 +8,7 @@ use foldwright_traces::{
 };
 use std::{
     error::Error,
-    io::{self, BufWriter, Write},
+    io::{self, BufWriter, IsTerminal, Write},
     path::PathBuf,
     process::ExitCode,
 };
@@ -71,6 +71,7 @@ async fn main() -> ExitCode {
     let filter = EnvFilter::try_from_env("FOLDWRIGHT_LOG").unwrap_or_else(|_| EnvFilter::new("warn"));
     tracing_subscriber::fmt()
         .with_env_filter(filter)
+        .with_ansi(io::stderr().is_terminal())
         .with_writer(io::stderr)
         .init();
     let done = match Cli::parse().command {
@@ -88,20 +89,30 @@ async fn main() -> ExitCode {
 
 async fn run_ingest(args: IngestArgs) -> Result<(), Box<dyn Error + Send + Sync>> {
     let tenants = args.requests.map_or(Tenants::One(args.tenant), Tenants::File);
+    let input = Input {
+        file: args.file,
+        tenants,
+    };
+    input.check()?;
     let store = Store::open(&args.store)?;
     let kernel = store.start().await?;
-    let ingested = ingest(
-        &kernel,
-        Input {
-            file: args.file,
-            tenants,
-        },
-    )
-    .await;
+    let ingested = tokio::select! {
+        biased;
+        interrupted = tokio::signal::ctrl_c() => {
+            interrupted?;
+            None
+        }
+        ingested = ingest(&kernel, input) => Some(ingested),
+    };
     kernel.close().await;
     store.close().await?;
-    print(&ingested?)?;
-    Ok(())
+    let Some(ingested) = ingested else {
+        return Err("interrupted: run it again to finish".into());
+    };
+    match print(&ingested?) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(()),
+    }
 }
 
 async fn run_show(args: ShowArgs) -> Result<(), Box<dyn Error + Send + Sync>> {

@@ -104,6 +104,7 @@ impl KernelBuilder {
         let elsewhere = self.tables.keys().copied().collect();
         let mut installer = Installer::new(self.ports.clone(), counters.clone(), self.tables);
         installer.faults = self.faults;
+        let is_empty = self.parts.iter().all(|(_, parts)| parts.is_empty());
         for (pipeline, parts) in self.parts {
             for part in parts {
                 part.install(pipeline, &mut installer);
@@ -116,10 +117,13 @@ impl KernelBuilder {
         installer.faults.extend(unbound);
         installer.faults.extend(self.worker.faults());
         installer.faults.extend(self.refolds.faults());
-        if installer.routes.is_empty() {
-            installer
-                .faults
-                .push("no pipeline: a kernel needs at least one".to_owned());
+        if is_empty {
+            let fault = "no command and no projection: a kernel needs a pipeline that declares one";
+            installer.faults.push(fault.to_owned());
+        }
+        if self.role.works() && tokio::runtime::Handle::try_current().is_err() {
+            let fault = "no tokio runtime: start a kernel that works inside one, with time enabled";
+            installer.faults.push(fault.to_owned());
         }
         if !installer.faults.is_empty() {
             return Err(Faults(installer.faults));

@@ -2,6 +2,7 @@
 use super::{Faults, Part, Projection, command_part::CommandPart, fold_part::FoldPart, map_part::MapPart};
 use crate::fold::{ByAggregate, ByKey};
 use foldwright_domain::{Aggregate, Command, Declared, Declares, EventsOf, Fold, KeyedFold, Map};
+use foldwright_ports::Route;
 use std::{collections::BTreeSet, marker::PhantomData, sync::Arc};
 
 /// The commands and projections of aggregate `A`, by name. Only declared: it opens nothing and cannot send.
@@ -82,7 +83,8 @@ impl<A: Aggregate> Pipeline<A> {
     /// Checks the definition.
     ///
     /// # Errors
-    /// [`Faults`] lists every name that is declared twice.
+    /// [`Faults`] lists every name that is none or is declared twice; [`KernelBuilder::start`](crate::KernelBuilder::start)
+    /// adds those of the composition and of the subscribers.
     pub fn build(self) -> Result<Self, Faults> {
         check(self.name, &self.parts)?;
         Ok(self)
@@ -94,20 +96,29 @@ impl<A: Aggregate> Pipeline<A> {
     }
 }
 
-/// Names are unique within their kind.
+/// Names can stand in routes, and are unique within their kind.
 pub(super) fn check(pipeline: &str, parts: &[Box<dyn Part>]) -> Result<(), Faults> {
+    let mut faults = Vec::new();
+    let mut named = |what: &str, name: &str| {
+        if Route::parse(format!("a/b/{name}")).is_err() {
+            faults.push(format!("{what} `{name}`: a name is 1-64 bytes of [a-z0-9_]"));
+        }
+    };
+    named("pipeline", pipeline);
+    for part in parts {
+        named(part.kind(), part.name());
+    }
     let mut names = BTreeSet::new();
-    let faults: Vec<_> = parts
+    let twice = parts
         .iter()
-        .filter(|part| !names.insert((part.kind(), part.name())))
-        .map(|part| {
-            format!(
-                "pipeline {pipeline} declares the {} `{}` twice",
-                part.kind(),
-                part.name()
-            )
-        })
-        .collect();
+        .filter(|part| !names.insert((part.kind(), part.name())));
+    faults.extend(twice.map(|part| {
+        format!(
+            "pipeline {pipeline} declares the {} `{}` twice",
+            part.kind(),
+            part.name()
+        )
+    }));
     if faults.is_empty() {
         Ok(())
     } else {

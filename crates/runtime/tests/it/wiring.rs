@@ -74,12 +74,7 @@ async fn a_composition_lists_every_fault_at_once() {
         .kernel()
         .pipeline(pipeline("one"))
         .pipeline(pipeline("two"))
-        .pipeline(
-            Pipeline::<Run>::define("No Name")
-                .declares::<Note>()
-                .build()
-                .unwrap(),
-        )
+        .pipeline(Pipeline::<Run>::define("No Name").declares::<Note>())
         .record_table::<Odds>(table.clone())
         .record_table::<Odds>(table)
         .worker(settings)
@@ -102,8 +97,26 @@ async fn a_composition_lists_every_fault_at_once() {
     }
     assert_eq!(
         bench.kernel().start().unwrap_err().0,
-        ["no pipeline: a kernel needs at least one"]
+        ["no command and no projection: a kernel needs a pipeline that declares one"]
     );
+    let nameless = Pipeline::<Run>::define("No Name").declares::<Note>().build();
+    assert_eq!(
+        nameless.err().unwrap().0,
+        ["pipeline `No Name`: a name is 1-64 bytes of [a-z0-9_]"]
+    );
+}
+
+/// G12: a kernel that works needs a runtime, and says so instead of panicking.
+#[test]
+fn a_kernel_outside_a_runtime_is_a_fault() {
+    let memory = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap()
+        .block_on(async { Bench::new() });
+    let runs = Pipeline::<Run>::define("runs").fold::<Totals>(|f| f);
+    let faults = memory.kernel().pipeline(runs).start().unwrap_err();
+    assert!(faults.to_string().contains("no tokio runtime"), "{faults}");
 }
 
 /// C-11

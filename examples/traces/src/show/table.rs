@@ -20,8 +20,23 @@ pub(super) fn row(out: &mut impl Write, line: &SummaryLine) -> io::Result<()> {
         line.error_count,
         time(line.end_ns.saturating_sub(line.start_ns)),
         line.input_tokens + line.output_tokens,
-        line.root_name.as_deref().unwrap_or("(no root yet)"),
+        line.root_name
+            .as_deref()
+            .map_or_else(|| "(no root yet)".to_owned(), plain),
     )
+}
+
+/// Text of a tenant's as a terminal may see it: control characters could move the cursor, or pretend to be output.
+pub(super) fn plain(text: &str) -> String {
+    text.chars()
+        .map(|c| {
+            if c.is_control() {
+                char::REPLACEMENT_CHARACTER
+            } else {
+                c
+            }
+        })
+        .collect()
 }
 
 /// A length of time in the unit in which people would say it.
@@ -36,7 +51,12 @@ pub(super) fn time(ns: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::time;
+    use super::{plain, time};
+
+    #[test]
+    fn no_control_character_reaches_the_terminal() {
+        assert_eq!(plain("a\u{1b}[31mb\n\u{7}ü"), "a\u{fffd}[31mb\u{fffd}\u{fffd}ü");
+    }
 
     #[test]
     fn times_read_as_people_say_them() {

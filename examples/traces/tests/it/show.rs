@@ -90,6 +90,10 @@ fn bad_input_is_named() {
     let file = sample("sample.otlp.jsonl.gz");
     assert!(failed(&traces.run(&["ingest", &file, "--tenant", "a/b"])).contains("tenant id"));
     assert!(failed(&traces.run(&["ingest", "no-such-file"])).contains("no-such-file"));
+    assert!(
+        !traces.path("traces.db").exists(),
+        "no store is made for input that is not there"
+    );
     let garbage = traces.path("garbage");
     std::fs::write(&garbage, b"{\"resourceSpans\": 7}\n").unwrap();
     assert!(failed(&traces.run(&["ingest", garbage.to_str().unwrap()])).contains("request 0"));
