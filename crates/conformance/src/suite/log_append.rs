@@ -37,7 +37,7 @@ pub async fn an_event_is_stored_as_it_was_given(fixture: &dyn Fixture) {
     assert_eq!(load(log, &event.meta.stream).await, [event]);
 }
 
-/// L-02, G1
+/// L-02, L-09, G1: also when it comes again because its answer was lost.
 pub async fn a_repeat_is_a_duplicate_of_the_first(fixture: &dyn Fixture) {
     let harness = fixture.open().await;
     let log = &*harness.ports.log;

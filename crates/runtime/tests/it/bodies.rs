@@ -204,3 +204,29 @@ async fn a_tier_that_refuses_a_body_refuses_the_command() {
     assert_eq!(bench.state::<Story>("r").await, Some(vec![7]));
     assert!(bench.blocked().await.is_empty());
 }
+
+/// B-17: an hour's grace and a sweep a minute bound what lies in the tiers, however long the load lasts.
+#[tokio::test(start_paused = true)]
+async fn steady_load_leaves_a_bounded_number_of_bodies() {
+    let bench = Bench::new();
+    let pipeline = Pipeline::<Run>::define("runs")
+        .declares::<Note>()
+        .fold::<Totals>(|f| f)
+        .build()
+        .unwrap();
+    let kernel = bench.kernel().pipeline(pipeline).start().unwrap();
+    let mut most = 0;
+    for minute in 0..180_u32 {
+        kernel
+            .send(bulky(i64::from(minute) * 60_000, u64::from(minute), 20_000))
+            .await
+            .unwrap();
+        tokio::time::sleep(Duration::from_secs(60)).await;
+        let [hot, cold] = bench.bodies().await;
+        assert!(cold.is_empty());
+        most = most.max(hot.len());
+    }
+    // Two bodies a minute, the command's and the event's, for an hour and two or three looks of the sweep.
+    assert!((120..=128).contains(&most), "{most} bodies at most");
+    kernel.close().await;
+}
