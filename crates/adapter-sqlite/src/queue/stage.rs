@@ -12,16 +12,14 @@ use foldwright_domain::Position;
 use foldwright_ports::{GroupId, NewJob, Staged};
 use rusqlite::{Connection, Row, params};
 
-/// The longest header in bytes.
-const MAX_HEADER_BYTES: usize = 4 << 10;
-
 /// Whether a job keeps to the limits of the port.
 pub(super) fn check(job: &NewJob) -> Result<(), String> {
-    if job.header.len() > MAX_HEADER_BYTES {
+    if job.header.len() > NewJob::MAX_HEADER_BYTES {
         return Err(format!(
-            "the header of job {} has {} bytes, the most is {MAX_HEADER_BYTES}",
+            "the header of job {} has {} bytes, the most is {}",
             job.id,
-            job.header.len()
+            job.header.len(),
+            NewJob::MAX_HEADER_BYTES
         ));
     }
     if job.group.key.len() > GroupId::MAX_KEY_BYTES {

@@ -1,8 +1,7 @@
 //! A state while events are applied to it. Pure.
 use super::Applied;
-use crate::catch::panic_message;
+use crate::catch::caught;
 use foldwright_domain::{Fold, Position, Recorded};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// A state with what the kernel knows of it.
 #[derive(Clone, Debug)]
@@ -24,9 +23,7 @@ pub(crate) struct Panicked {
 impl<S> Progress<S> {
     /// The state before the first event.
     pub(crate) fn init<F: Fold<State = S>>() -> Result<Self, Panicked> {
-        let state = catch_unwind(F::init).map_err(|cause| Panicked {
-            message: panic_message(&*cause),
-        })?;
+        let state = caught(F::init).map_err(|message| Panicked { message })?;
         Ok(Self {
             state,
             events: 0,
@@ -38,9 +35,7 @@ impl<S> Progress<S> {
     /// The state after one more event, which must not be in yet.
     pub(crate) fn step<F: Fold<State = S>>(mut self, event: &Recorded<F::On>) -> Result<Self, Panicked> {
         let state = self.state;
-        self.state = catch_unwind(AssertUnwindSafe(|| F::apply(state, event))).map_err(|cause| Panicked {
-            message: panic_message(&*cause),
-        })?;
+        self.state = caught(|| F::apply(state, event)).map_err(|message| Panicked { message })?;
         self.events += 1;
         self.last_applied = self.last_applied.max(Some(event.meta.position()));
         self.applied.insert(event.meta.identity);

@@ -1,7 +1,7 @@
 //! Runs the jobs of one map.
 use super::{Failure, Incoming, RouteHandler, SharedState, read_events, settlement, subscriber_jobs};
 use crate::{
-    catch::{caught, panic_message},
+    catch::caught,
     context::Context,
     fold::aggregate_group_key,
     subscriber::{CurrentState, Decides, Decisions, PendingJob},
@@ -10,11 +10,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use foldwright_domain::{Map, RawEvent, Recorded};
 use foldwright_ports::{Lease, NewJob, Outcome, Record, RecordTable, Rest, Settlement};
-use std::{
-    marker::PhantomData,
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::Arc,
-};
+use std::{marker::PhantomData, sync::Arc};
 
 /// One map with its table and its subscribers.
 pub(crate) struct MapHandler<M: Map> {
@@ -80,7 +76,7 @@ impl<M: Map> MapHandler<M> {
         let mut rest = failure.map_or(Rest::Back, |f| f.rest());
         let mut mapped = Vec::with_capacity(jobs.len());
         for job in jobs {
-            let made = catch_unwind(AssertUnwindSafe(|| M::map(&job.event)));
+            let made = caught(|| M::map(&job.event));
             match made {
                 Ok(None) => mapped.push(Mapped {
                     appended: false,
@@ -99,9 +95,9 @@ impl<M: Map> MapHandler<M> {
                         break;
                     }
                 },
-                Err(cause) => {
+                Err(message) => {
                     rest = Rest::Quarantine {
-                        error: format!("`map` panicked: {}", panic_message(&*cause)),
+                        error: format!("`map` panicked: {message}"),
                     };
                     break;
                 }

@@ -9,9 +9,6 @@ use super::{
 use foldwright_domain::Millis;
 use foldwright_ports::{Error, GroupId, Kind, NewJob, Nonce, Result, StageRefused, Staged};
 
-/// The longest header in bytes.
-const MAX_HEADER_BYTES: usize = 4_096;
-
 impl State {
     pub(in crate::queue) fn stage(
         &mut self,
@@ -111,7 +108,7 @@ pub(super) fn fits(job: &NewJob, operation: &'static str) -> Result<()> {
             "the key of a group has at most 1024 bytes",
         ));
     }
-    if job.header.len() > MAX_HEADER_BYTES {
+    if job.header.len() > NewJob::MAX_HEADER_BYTES {
         return Err(Error::new(
             Kind::Invalid,
             operation,
