@@ -9,7 +9,7 @@ use foldwright_domain::{
 };
 use foldwright_ports::{
     Answer, Append, BlobHash, BlobRef, Body, Capabilities, Capability, Expect, GroupId, JobId, Limits,
-    NewJob, Nonce, Outcome, Ports, Rest, Route, Settlement, Want, WorkerId,
+    NewJob, Nonce, Outcome, Ports, Rest, Room, Route, Settlement, Want, WorkerId,
 };
 use rusqlite::{
     Connection, StatementStatus,
@@ -180,7 +180,7 @@ async fn fill(ports: &Ports) {
             ..job(4 * MANY + n, &known, "hot")
         });
     }
-    ports.queue.stage(Nonce(1), jobs).await.unwrap();
+    ports.queue.stage(Nonce(1), jobs, Room::Sender).await.unwrap();
     let appends = (0..MANY).map(|n| append(n, "hot", Expect::Any));
     ports.log.append(appends.collect()).await;
     let appends = (MANY..2 * MANY).map(|n| append(n, &format!("cold {n}"), Expect::Any));
@@ -199,7 +199,7 @@ async fn use_it(ports: &Ports) {
             job(base + 1, &known, "new"),
             job(0, &known, "hot"),
         ];
-        queue.stage(nonce(0), staged).await.unwrap();
+        queue.stage(nonce(0), staged, Room::Sender).await.unwrap();
         let leases = queue.claim(nonce(1), WorkerId(1), &want(3)).await.unwrap();
         let references: Vec<_> = leases.iter().map(foldwright_ports::Lease::reference).collect();
         queue.extend(&references, Duration::from_secs(60)).await.unwrap();

@@ -37,9 +37,12 @@ pub use projections::{
     AppendStore, FoldRow, FoldStore, Record, RecordTable, Revision, StateKey, StateRow, StateTable, Stored,
 };
 pub use queue::{
-    Answer, BlockedGroup, Body, Capabilities, Capability, Context, DeadLetter, Dedup, Depth, Fence, GroupId,
-    GroupQueue, GroupView, HandedJob, Held, JobId, Ladder, Lease, LeaseEnd, LeaseRef, NewJob, Nonce, Outcome,
-    QueueAdmin, QueueSettings, Reaped, Rest, Route, RouteError, Settled, Settlement, StageRefused, Staged,
-    Verdict, Want, WorkerId,
+    Answer, BlockedGroup, Body, BreakerSettings, Capabilities, Capability, Checked, Closed, Context,
+    DeadLetter, Dedup, Depth, Drift, Fence, Figure, Fingerprint, GroupFilter, GroupId, GroupLine, GroupQueue,
+    GroupState, GroupView, HandedJob, Held, Hold, JobId, JobState, JobView, Ladder, Lease, LeaseEnd,
+    LeaseRef, MergeWindow, NewJob, Nonce, Outcome, Pass, Pause, QueueAdmin, QueueBounds, QueueSettings,
+    Reaped, Reason, Rest, Room, Route, RouteError, Scope, Settled, Settlement, Share, StageRefused, Staged,
+    Swept, TenantLimits, TenantView, Trouble, Verb, Verdict, Violation, Want, Why, WorkerId, WorkerView,
+    normal,
 };
 pub use set::Ports;

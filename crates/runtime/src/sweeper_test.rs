@@ -6,8 +6,8 @@ use foldwright_adapter_memory::{Memory, VirtualClock};
 use foldwright_domain::{CommandId, EventId, Millis, Position, TenantId};
 use foldwright_ports::{
     BlobEntry, BlobHash, BlobRef, BlobStore, Body, Capabilities, Capability, Cursor, Dedup, Error, GroupId,
-    JobId, Kind, Limits, NewJob, Nonce, Outcome, Page, Ports, QueueSettings, Rest, Result, Route, Settlement,
-    Staged, Want, WorkerId,
+    JobId, Kind, Limits, MergeWindow, NewJob, Nonce, Outcome, Page, Ports, QueueSettings, Rest, Result, Room,
+    Route, Settlement, Staged, Want, WorkerId,
 };
 use std::{
     collections::BTreeMap,
@@ -82,7 +82,7 @@ impl Bench {
         };
         self.ports
             .queue
-            .stage(self.nonce(), vec![job])
+            .stage(self.nonce(), vec![job], Room::Sender)
             .await
             .unwrap()
             .remove(0)
@@ -198,7 +198,7 @@ async fn a_chain_of_squashes_leaves_one_hold() {
     let bench = Bench::new();
     let dedup = Some(Dedup {
         ttl: 10 * DAY,
-        extend: true,
+        window: MergeWindow::Sliding,
         replace: true,
     });
     let bodies: Vec<_> = (0..5).map(|n| blob(&n.to_string())).collect();

@@ -6,7 +6,7 @@ use clap::Parser;
 use foldwright::{
     domain::{EventId, Millis, Position, TenantId},
     ports::{
-        Body, Capabilities, Capability, Clock, GroupId, GroupQueue, JobId, NewJob, Nonce, Outcome, Route,
+        Body, Capabilities, Capability, Clock, GroupId, GroupQueue, JobId, NewJob, Nonce, Outcome, Room, Route,
         Settlement, SystemClock, Want, WorkerId,
     },
 };
@@ -87,7 +87,7 @@ async fn run(scenario: &Scenario, composition: Composition) -> Result<(), Box<dy
         .collect::<Result<_, _>>()?;
     let started = Instant::now();
     for some in jobs.chunks(STAGED_AT_ONCE) {
-        queue.stage(nonce(), some.to_vec()).await?;
+        queue.stage(nonce(), some.to_vec(), Room::Sender).await?;
     }
     let staged = started.elapsed();
     let calls = drain(&*queue, &route, scenario.jobs, &mut nonce).await?;

@@ -4,15 +4,15 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use foldwright_domain::TenantId;
 use foldwright_ports::{
-    BlobRef, Capabilities, GroupQueue, Held, JobId, Lease, LeaseRef, NewJob, Nonce, Reaped, Result, Settled,
-    Settlement, StageRefused, Staged, Verdict, Want, WorkerId,
+    BlobRef, Capabilities, GroupQueue, Held, JobId, Lease, LeaseRef, NewJob, Nonce, Reaped, Result, Room,
+    Settled, Settlement, StageRefused, Staged, Verdict, Want, WorkerId,
 };
 use std::{pin::pin, time::Duration};
 use tokio::time::{Instant, timeout_at};
 
 #[async_trait]
 impl GroupQueue for MemoryQueue {
-    async fn stage(&self, nonce: Nonce, jobs: Vec<NewJob>) -> Result<Vec<Staged>, StageRefused> {
+    async fn stage(&self, nonce: Nonce, jobs: Vec<NewJob>, _room: Room) -> Result<Vec<Staged>, StageRefused> {
         self.call(|state| state.stage(nonce, jobs))
     }
 

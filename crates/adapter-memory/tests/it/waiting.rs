@@ -4,7 +4,7 @@ use foldwright_adapter_memory::{Memory, VirtualClock};
 use foldwright_domain::{CommandId, Millis, TenantId};
 use foldwright_ports::{
     Body, Capabilities, Capability, GroupId, GroupQueue, JobId, NewJob, Nonce, Outcome, Ports, QueueSettings,
-    Rest, Route, Settlement, Want, WorkerId,
+    Rest, Room, Route, Settlement, Want, WorkerId,
 };
 use std::{sync::Arc, time::Duration};
 use tokio::time::Instant;
@@ -61,7 +61,11 @@ const fn secs(seconds: u64) -> Duration {
 }
 
 async fn stage(ports: &Ports, nonce: u128, job: NewJob) {
-    ports.queue.stage(Nonce(nonce), vec![job]).await.unwrap();
+    ports
+        .queue
+        .stage(Nonce(nonce), vec![job], Room::Sender)
+        .await
+        .unwrap();
 }
 
 /// How long a wait of at most a minute takes.

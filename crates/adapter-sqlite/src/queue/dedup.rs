@@ -6,7 +6,7 @@ use super::{
 };
 use crate::error::Outcome;
 use foldwright_domain::Millis;
-use foldwright_ports::{NewJob, Staged};
+use foldwright_ports::{MergeWindow, NewJob, Staged};
 
 /// Merges a job into the one that waits in an open window of its group and route; `None` where there is none.
 pub(super) fn merge(work: &mut Work<'_, '_>, gid: i64, route: i64, job: &NewJob) -> Outcome<Option<Staged>> {
@@ -32,7 +32,7 @@ pub(super) fn merge(work: &mut Work<'_, '_>, gid: i64, route: i64, job: &NewJob)
         let waiting = stage::find_seq(db, seq)?;
         stage::merge(work, tenant, &waiting, job)?;
     }
-    if dedup.extend {
+    if dedup.window == MergeWindow::Sliding {
         let due = now.plus(job.delay).0;
         db.prepare_cached("UPDATE fw_jobs SET due = ?2 WHERE seq = ?1")?
             .execute((seq, due))?;

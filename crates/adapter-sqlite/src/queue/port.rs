@@ -11,13 +11,13 @@ use bytes::Bytes;
 use foldwright_domain::TenantId;
 use foldwright_ports::{
     BlobRef, Capabilities, Error, GroupQueue, Held, JobId, Kind, Lease, LeaseRef, NewJob, Nonce, Reaped,
-    Result, Settled, Settlement, StageRefused, Staged, Verdict, Want, WorkerId,
+    Result, Room, Settled, Settlement, StageRefused, Staged, Verdict, Want, WorkerId,
 };
 use std::{sync::Arc, time::Duration};
 
 #[async_trait]
 impl GroupQueue for SqliteQueue {
-    async fn stage(&self, nonce: Nonce, jobs: Vec<NewJob>) -> Result<Vec<Staged>, StageRefused> {
+    async fn stage(&self, nonce: Nonce, jobs: Vec<NewJob>, _room: Room) -> Result<Vec<Staged>, StageRefused> {
         if let Err(message) = jobs.iter().try_for_each(stage::check) {
             let error = Error::new(Kind::Invalid, "stage", message);
             return Err(StageRefused { jobs, error });

@@ -38,7 +38,10 @@ pub(super) fn reap(work: &mut Work<'_, '_>, limit: usize) -> Outcome<Reaped> {
     answers::purge(work.write, PURGE)?;
     grants::purge(work.write, PURGE)?;
     work.write.woke |= lapsed > 0;
-    Ok(Reaped { lapsed })
+    Ok(Reaped {
+        lapsed,
+        ..Reaped::default()
+    })
 }
 
 fn due_grants(work: &Work<'_, '_>) -> Outcome<Vec<i64>> {

@@ -1,7 +1,7 @@
 //! A file that may not grow.
 use crate::support::{group, job, nonce, open, place, run, want};
 use bytes::Bytes;
-use foldwright_ports::{Body, Kind, Outcome, Settlement, WorkerId};
+use foldwright_ports::{Body, Kind, Outcome, Room, Settlement, WorkerId};
 
 /// what the file has no room for is refused whole, and the queue can be emptied again.
 #[test]
@@ -21,7 +21,7 @@ fn a_full_file_refuses_and_recovers() {
         let refused = loop {
             let mut large = job(staged + 1, &group("acme", &staged.to_string()));
             large.body = Body::Inline(Bytes::from(vec![7; 4_096]));
-            match queue.stage(nonce(), vec![large.clone()]).await {
+            match queue.stage(nonce(), vec![large.clone()], Room::Sender).await {
                 Ok(_) => staged += 1,
                 Err(refused) => {
                     assert_eq!(refused.jobs, [large], "the job comes back");

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use foldwright_adapter_sqlite::Sqlite;
 use foldwright_domain::{EventId, Millis};
 use foldwright_ports::{
-    Answer, BlobHash, BlobRef, EventRef, Fence, Kind, Limits, Outcome, Record, Rest, Result, Revision,
+    Answer, BlobHash, BlobRef, EventRef, Fence, Kind, Limits, Outcome, Record, Rest, Result, Revision, Room,
     Selection, Settlement, StateKey, StateRow, WorkerId,
 };
 
@@ -149,7 +149,7 @@ fn a_forged_answer_or_dead_letter_is_never_returned() {
         let ports = sqlite.ports();
         let jobs = vec![job(1, &group("acme", "g")), job(2, &group("acme", "h"))];
         let (answered, dead) = (jobs[0].id, jobs[1].id);
-        ports.queue.stage(nonce(), jobs).await.unwrap();
+        ports.queue.stage(nonce(), jobs, Room::Sender).await.unwrap();
         let leases = ports
             .queue
             .claim(nonce(), WorkerId(1), &want(9, 9))
@@ -204,7 +204,11 @@ fn a_forged_job_is_never_handed_out_and_holds_up_nobody() {
         let (forged, other) = (group("acme", "forged"), group("acme", "other"));
         ports
             .queue
-            .stage(nonce(), vec![job(1, &forged), job(2, &forged), job(3, &other)])
+            .stage(
+                nonce(),
+                vec![job(1, &forged), job(2, &forged), job(3, &other)],
+                Room::Sender,
+            )
             .await
             .unwrap();
         forge(
@@ -239,12 +243,12 @@ fn a_group_that_lies_about_its_place_holds_up_nobody() {
         let ports = sqlite.ports();
         ports
             .queue
-            .stage(nonce(), vec![job(1, &group("acme", "gone"))])
+            .stage(nonce(), vec![job(1, &group("acme", "gone"))], Room::Sender)
             .await
             .unwrap();
         ports
             .queue
-            .stage(nonce(), vec![job(2, &group("acme", "well"))])
+            .stage(nonce(), vec![job(2, &group("acme", "well"))], Room::Sender)
             .await
             .unwrap();
         forge(&sqlite, "DELETE FROM fw_jobs WHERE body = CAST('body 1' AS BLOB)").await;

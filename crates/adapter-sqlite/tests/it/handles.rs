@@ -1,7 +1,7 @@
 //! Several handles on one file, as several processes have them.
 use crate::support::{append, group, job, nonce, open, place, run, stream, want};
 use foldwright_adapter_sqlite::{Sqlite, SqliteSettings, rusqlite::Connection};
-use foldwright_ports::{AppendError, Kind, Limits, Outcome, Settlement, WorkerId};
+use foldwright_ports::{AppendError, Kind, Limits, Outcome, Room, Settlement, WorkerId};
 use std::{collections::BTreeSet, time::Duration};
 use tokio::task::JoinSet;
 
@@ -25,7 +25,7 @@ fn two_handles_work_side_by_side() {
                         .unwrap();
                     let own = n * 2 + at as u64;
                     let staged = vec![job(own, &group(&name, &format!("{at}")))];
-                    ports.queue.stage(nonce(), staged).await.unwrap();
+                    ports.queue.stage(nonce(), staged, Room::Sender).await.unwrap();
                     let leases = ports
                         .queue
                         .claim(nonce(), WorkerId(at as u128), &want(3, 9))
@@ -88,7 +88,12 @@ fn a_worker_is_woken_by_another_handle() {
                 .len()
         });
         let staged = vec![job(1, &group("acme", "g"))];
-        staging.ports().queue.stage(nonce(), staged).await.unwrap();
+        staging
+            .ports()
+            .queue
+            .stage(nonce(), staged, Room::Sender)
+            .await
+            .unwrap();
         assert_eq!(wait.join_all().await, [1]);
     });
 }

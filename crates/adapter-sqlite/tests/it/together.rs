@@ -2,7 +2,7 @@
 use crate::support::{append, event, group, job, nonce, open, place, run, stream, want};
 use foldwright_adapter_sqlite::{Sqlite, rusqlite};
 use foldwright_domain::Batch;
-use foldwright_ports::{Append, AppendError, Expect, Kind, Limits, Outcome, Settlement, WorkerId};
+use foldwright_ports::{Append, AppendError, Expect, Kind, Limits, Outcome, Room, Settlement, WorkerId};
 use std::{path::Path, sync::mpsc};
 
 /// Keeps the writer busy until the sender is dropped, so that what is sent meanwhile waits for one commit.
@@ -121,7 +121,11 @@ fn one_that_fails_fails_alone() {
         }
         let staged = tokio::task::spawn_local({
             let queue = queue.clone();
-            async move { queue.stage(nonce(), vec![job(1, &group("acme", "g"))]).await }
+            async move {
+                queue
+                    .stage(nonce(), vec![job(1, &group("acme", "g"))], Room::Sender)
+                    .await
+            }
         });
         tokio::task::yield_now().await;
         drop(release);
@@ -165,11 +169,17 @@ fn one_that_fails_half_way_leaves_nothing() {
             .await
             .unwrap();
         let jobs: Vec<_> = (1..=5).map(|n| job(n, &group)).collect();
-        let refused = queue.stage(nonce(), jobs.clone()).await.unwrap_err();
+        let refused = queue
+            .stage(nonce(), jobs.clone(), Room::Sender)
+            .await
+            .unwrap_err();
         assert_eq!(refused.jobs, jobs, "the jobs come back");
         assert!(sqlite.ports().queue_admin.depth().await.unwrap().is_empty());
 
-        queue.stage(nonce(), vec![job(1, &group)]).await.unwrap();
+        queue
+            .stage(nonce(), vec![job(1, &group)], Room::Sender)
+            .await
+            .unwrap();
         let lease = queue
             .claim(nonce(), WorkerId(1), &want(1, 9))
             .await

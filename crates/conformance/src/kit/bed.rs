@@ -4,8 +4,8 @@ use crate::{Fixture, Harness};
 use foldwright_domain::Millis;
 use foldwright_ports::{
     BlobRef, Capabilities, Capability, Depth, GroupId, GroupQueue, GroupView, Held, JobId, Kind, Lease,
-    LeaseRef, NewJob, Nonce, Outcome, QueueAdmin, QueueSettings, Rest, Settled, Settlement, Staged, Verdict,
-    Want, WorkerId,
+    LeaseRef, NewJob, Nonce, Outcome, QueueAdmin, QueueSettings, Rest, Room, Settled, Settlement, Staged,
+    Verdict, Want, WorkerId,
 };
 use std::{cell::Cell, sync::Arc, time::Duration};
 
@@ -122,7 +122,10 @@ impl<'a> Bed<'a> {
     }
 
     pub(crate) async fn stage(&self, jobs: Vec<NewJob>) -> Vec<Staged> {
-        self.queue().stage(self.nonce(), jobs).await.unwrap()
+        self.queue()
+            .stage(self.nonce(), jobs, Room::Sender)
+            .await
+            .unwrap()
     }
 
     /// Stages a job that was not there before.

@@ -2,7 +2,9 @@
 use super::tenant;
 use bytes::Bytes;
 use foldwright_domain::{EventId, Millis, Position};
-use foldwright_ports::{BlobHash, BlobRef, Body, Context, Dedup, GroupId, JobId, NewJob, Rest, Route};
+use foldwright_ports::{
+    BlobHash, BlobRef, Body, Context, Dedup, GroupId, JobId, MergeWindow, NewJob, Rest, Route,
+};
 use std::time::Duration;
 
 /// Routes that the workers of the suites know.
@@ -113,7 +115,12 @@ impl JobExt for NewJob {
     }
 
     fn dedup(mut self, ttl: Duration, extend: bool, replace: bool) -> NewJob {
-        self.dedup = Some(Dedup { ttl, extend, replace });
+        let window = if extend {
+            MergeWindow::Sliding
+        } else {
+            MergeWindow::Fixed
+        };
+        self.dedup = Some(Dedup { ttl, window, replace });
         self
     }
 

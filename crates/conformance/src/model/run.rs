@@ -13,7 +13,7 @@ use crate::{
 };
 use foldwright_domain::Millis;
 use foldwright_ports::{
-    Answer, Fence, GroupId, JobId, Lease, LeaseRef, NewJob, Nonce, Settlement, Staged, Want,
+    Answer, Fence, GroupId, JobId, Lease, LeaseRef, NewJob, Nonce, Room, Settlement, Staged, Want,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -101,7 +101,7 @@ impl<'a> SideBySide<'a> {
 
     async fn stage(&mut self, jobs: Vec<NewJob>) -> Ensure {
         let (now, nonce) = (self.bed.now(), self.bed.nonce());
-        let staged = self.bed.queue().stage(nonce, jobs.clone()).await;
+        let staged = self.bed.queue().stage(nonce, jobs.clone(), Room::Sender).await;
         let staged = staged.map_err(|refused| refused.to_string())?;
         self.note(format!("stage{} -> {staged:?}", trace::jobs(&jobs)));
         self.model.stage(now, nonce, &jobs, &staged)?;
@@ -322,7 +322,7 @@ impl<'a> SideBySide<'a> {
         let queue = self.bed.queue();
         match (call, &kept[nonce]) {
             (Call::Stage(jobs), Recall::Staged(first)) => {
-                let again = queue.stage(*nonce, jobs.clone()).await;
+                let again = queue.stage(*nonce, jobs.clone(), Room::Sender).await;
                 let again = again.map_err(|refused| refused.to_string())?;
                 ensure(again == *first, || {
                     format!("repeated stage: {again:?} instead of {first:?}")

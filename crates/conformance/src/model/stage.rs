@@ -1,7 +1,7 @@
 //! Staging.
 use super::state::{Ensure, Job, Model, Recall, Window, ensure};
 use foldwright_domain::Millis;
-use foldwright_ports::{Dedup, JobId, NewJob, Nonce, Staged};
+use foldwright_ports::{Dedup, JobId, MergeWindow, NewJob, Nonce, Staged};
 
 impl Model {
     /// A stage was answered.
@@ -91,7 +91,7 @@ impl Model {
     fn squash(&mut self, now: Millis, job: &NewJob, dedup: Dedup, into: JobId) {
         let group = self.group_mut(&job.group);
         let merged = group.jobs.iter_mut().find(|known| known.job.id == into).unwrap();
-        if dedup.extend {
+        if dedup.window == MergeWindow::Sliding {
             merged.not_before = now.plus(job.delay);
             group.windows.get_mut(&job.route).unwrap().until = now.plus(dedup.ttl);
         }

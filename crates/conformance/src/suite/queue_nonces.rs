@@ -4,7 +4,7 @@ use crate::{
     kit::{Bed, Seen, WORKER, all_of, group, ids, job, retry, secs, seen, settlement, want},
 };
 use foldwright_domain::Millis;
-use foldwright_ports::{Lease, Nonce, Outcome, Settlement, Staged, Want};
+use foldwright_ports::{Lease, Nonce, Outcome, Room, Settlement, Staged, Want};
 
 /// What a repeated grant has in common with the first: a heartbeat may have moved its deadline.
 fn grants(leases: &[Lease]) -> Vec<(foldwright_ports::LeaseRef, Vec<foldwright_ports::JobId>)> {
@@ -34,14 +34,22 @@ pub async fn a_repeated_stage_stages_nothing(fixture: &dyn Fixture) {
     bed.stage_new(&[&job(1, &group("a"))]).await;
     let nonce = bed.nonce();
     let jobs = vec![job(1, &group("a")), job(2, &group("a"))];
-    let first = bed.queue().stage(nonce, jobs.clone()).await.unwrap();
+    let first = bed
+        .queue()
+        .stage(nonce, jobs.clone(), Room::Sender)
+        .await
+        .unwrap();
     assert_eq!(first, [Staged::Known, Staged::New]);
     for settled in [false, true] {
         if settled {
             let lease = bed.claim_one().await;
             bed.complete(&lease).await;
         }
-        let again = bed.queue().stage(nonce, jobs.clone()).await.unwrap();
+        let again = bed
+            .queue()
+            .stage(nonce, jobs.clone(), Room::Sender)
+            .await
+            .unwrap();
         assert_eq!(again, first);
         assert_eq!(bed.waiting().await, if settled { 0 } else { 2 });
     }
@@ -177,21 +185,30 @@ pub async fn a_nonce_is_forgotten_after_its_time(fixture: &dyn Fixture) {
     let bed = Bed::open(fixture).await;
     let nonce = bed.nonce();
     let jobs = vec![job(1, &group("a"))];
-    bed.queue().stage(nonce, jobs.clone()).await.unwrap();
+    bed.queue()
+        .stage(nonce, jobs.clone(), Room::Sender)
+        .await
+        .unwrap();
     let lease = bed.claim_one().await;
     bed.complete(&lease).await;
     bed.elapse(bed.harness.settings.nonce_ttl.saturating_sub(secs(1)))
         .await;
     bed.reap().await;
     assert_eq!(
-        bed.queue().stage(nonce, jobs.clone()).await.unwrap(),
+        bed.queue()
+            .stage(nonce, jobs.clone(), Room::Sender)
+            .await
+            .unwrap(),
         [Staged::New]
     );
     assert_eq!(bed.waiting().await, 0);
     bed.elapse(secs(2)).await;
     bed.reap().await;
     assert_eq!(
-        bed.queue().stage(nonce, jobs.clone()).await.unwrap(),
+        bed.queue()
+            .stage(nonce, jobs.clone(), Room::Sender)
+            .await
+            .unwrap(),
         [Staged::New]
     );
     assert_eq!(bed.waiting().await, 1, "an old nonce is a new call");

@@ -8,7 +8,7 @@ use crate::{
 };
 use bytes::Bytes;
 use foldwright_domain::Millis;
-use foldwright_ports::{Body, Context, Held, Kind, NewJob, Outcome, Rest, Staged, Want};
+use foldwright_ports::{Body, Context, Held, Kind, NewJob, Outcome, Rest, Room, Staged, Want};
 use std::collections::BTreeSet;
 
 ///
@@ -290,7 +290,7 @@ pub async fn a_refused_call_stages_nothing(fixture: &dyn Fixture) {
     bed.stage_new(&[&header]).await;
     assert_eq!(bed.admin().drain(&group("header"), 1).await.unwrap(), 1);
     header.header = vec![b'h'; 4_097].into();
-    let refused = bed.queue().stage(bed.nonce(), vec![header]).await;
+    let refused = bed.queue().stage(bed.nonce(), vec![header], Room::Sender).await;
     let refused = refused.expect_err("a header has at most 4 KiB");
     assert_eq!((refused.error.kind(), refused.jobs.len()), (Kind::Invalid, 1));
     let too_long = group(&"k".repeat(1_025));
@@ -301,7 +301,7 @@ pub async fn a_refused_call_stages_nothing(fixture: &dyn Fixture) {
     ];
     let refused = bed
         .queue()
-        .stage(bed.nonce(), jobs.clone())
+        .stage(bed.nonce(), jobs.clone(), Room::Sender)
         .await
         .expect_err("a key of more than 1,024 bytes is no group's");
     assert_eq!(refused.error.kind(), Kind::Invalid);

@@ -7,7 +7,7 @@ use foldwright_ports::{
     Append, AppendError, AppendStore, Appended, BlobEntry, BlobRef, BlobStore, BlockedGroup, Capabilities,
     Cursor, DeadLetter, Depth, EventLog, EventRef, FoldStore, GroupId, GroupQueue, GroupView, Held, JobId,
     Lease, LeaseRef, Limits, LogCapabilities, NewJob, Nonce, Page, Ports, QueueAdmin, QueueSettings, Reaped,
-    Record, Result, Retention, Route, Selection, Settled, Settlement, StageRefused, Staged, StateKey,
+    Record, Result, Retention, Room, Route, Selection, Settled, Settlement, StageRefused, Staged, StateKey,
     StateRow, Stored, Verdict, Want, WorkerId,
 };
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
@@ -95,7 +95,7 @@ impl EventLog for Noop {
 
 #[async_trait]
 impl GroupQueue for Noop {
-    async fn stage(&self, _: Nonce, jobs: Vec<NewJob>) -> Result<Vec<Staged>, StageRefused> {
+    async fn stage(&self, _: Nonce, jobs: Vec<NewJob>, _room: Room) -> Result<Vec<Staged>, StageRefused> {
         Ok(vec![Staged::New; jobs.len()])
     }
     async fn claim(&self, _: Nonce, _: WorkerId, _: &Want) -> Result<Vec<Lease>> {

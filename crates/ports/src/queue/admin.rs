@@ -1,5 +1,8 @@
 //! The operator's side of the group queue.
-use crate::{Cursor, GroupId, JobId, LeaseEnd, Limits, Page, Result, Route};
+use crate::{
+    Checked, Cursor, Drift, Error, GroupFilter, GroupId, GroupLine, JobId, JobView, Kind, LeaseEnd, Limits,
+    Page, Pause, Result, Route, Scope, Swept, TenantLimits, TenantView, Verb, Why, WorkerView,
+};
 use async_trait::async_trait;
 use bytes::Bytes;
 use foldwright_domain::{Millis, TenantId};
@@ -50,12 +53,120 @@ pub trait QueueAdmin: Send + Sync + 'static {
 
     /// Removes a dead letter for good. Answers whether it was there.
     async fn discard(&self, tenant: &TenantId, job: JobId) -> Result<bool>;
+
+    /// Moves waiting and blocked jobs of a group to the dead letters, in order, at most `limit`; a live lease and its jobs
+    /// stay. Answers how many.
+    async fn bury(&self, _group: &GroupId, _reason: &str, _limit: usize) -> Result<usize> {
+        Err(Error::new(Kind::Unsupported, "bury", ""))
+    }
+
+    /// Pauses a scope: nothing in it is handed out any more; what is in flight finishes. Answers whether it was not
+    /// paused before; the first reason stays.
+    async fn pause(&self, _scope: &Scope, _reason: &str) -> Result<bool> {
+        Err(Error::new(Kind::Unsupported, "pause", ""))
+    }
+
+    /// Ends the pause of exactly this scope; what another pause covers stays paused. Answers whether it was paused.
+    async fn resume(&self, _scope: &Scope) -> Result<bool> {
+        Err(Error::new(Kind::Unsupported, "resume", ""))
+    }
+
+    /// Every pause, by scope.
+    async fn pauses(&self) -> Result<Vec<Pause>> {
+        Err(Error::new(Kind::Unsupported, "pauses", ""))
+    }
+
+    /// Sets a tenant's limits; `None` gives it the default again. Takes effect with the next claim and the next staging.
+    ///
+    /// # Errors
+    /// [`Kind::Invalid`] for limits with a fault.
+    async fn limit(&self, _tenant: &TenantId, _limits: Option<TenantLimits>) -> Result<()> {
+        Err(Error::new(Kind::Unsupported, "limit", ""))
+    }
+
+    /// A tenant as the queue sees it; one that it has never seen has nothing.
+    async fn tenant(&self, _tenant: &TenantId) -> Result<TenantView> {
+        Err(Error::new(Kind::Unsupported, "tenant", ""))
+    }
+
+    /// Tenants that have jobs, groups in flight or limits of their own, ordered by name.
+    async fn tenants(&self, _from: Option<Cursor>, _limits: Limits) -> Result<Page<TenantView>> {
+        Err(Error::new(Kind::Unsupported, "tenants", ""))
+    }
+
+    /// Why a group does not run; `None` for one that holds no job, no lease and no reservation.
+    async fn why(&self, _group: &GroupId) -> Result<Option<Why>> {
+        Err(Error::new(Kind::Unsupported, "why", ""))
+    }
+
+    /// Why a job does not run: what holds its group, and what comes before it. `None` for a job that is not there; a
+    /// dead letter has a group but no reason, and its group's state.
+    async fn why_job(&self, _tenant: &TenantId, _job: JobId) -> Result<Option<Why>> {
+        Err(Error::new(Kind::Unsupported, "why job", ""))
+    }
+
+    /// Groups with at least one job, in an order that does not change. A page may be short, or empty, although more
+    /// follows.
+    async fn groups(
+        &self,
+        _filter: &GroupFilter,
+        _from: Option<Cursor>,
+        _limits: Limits,
+    ) -> Result<Page<GroupLine>> {
+        Err(Error::new(Kind::Unsupported, "groups", ""))
+    }
+
+    /// The jobs of a group, in order.
+    async fn jobs(&self, _group: &GroupId, _from: Option<Cursor>, _limits: Limits) -> Result<Page<JobView>> {
+        Err(Error::new(Kind::Unsupported, "jobs", ""))
+    }
+
+    /// One job; `None` if it is not there.
+    async fn job(&self, _tenant: &TenantId, _job: JobId) -> Result<Option<JobView>> {
+        Err(Error::new(Kind::Unsupported, "job", ""))
+    }
+
+    /// Does `verb` to a page of the groups that a filter selects: at most `groups` of them are looked at. With `dry_run`
+    /// it only says what it would do. Ask again with [`Swept::next`] until that is `None`.
+    async fn sweep(
+        &self,
+        _verb: Verb,
+        _filter: &GroupFilter,
+        _dry_run: bool,
+        _from: Option<Cursor>,
+        _groups: usize,
+    ) -> Result<Swept> {
+        Err(Error::new(Kind::Unsupported, "sweep", ""))
+    }
+
+    /// Puts back a page of the dead letters of one tenant, or of all, the oldest first: at most `letters` of them. Those
+    /// put back are gone from the list, so that asking again goes on.
+    async fn requeue_all(&self, _tenant: Option<&TenantId>, _letters: usize) -> Result<Swept> {
+        Err(Error::new(Kind::Unsupported, "requeue all", ""))
+    }
+
+    /// Workers with a liveness record, by id.
+    async fn workers(&self) -> Result<Vec<WorkerView>> {
+        Err(Error::new(Kind::Unsupported, "workers", ""))
+    }
+
+    /// Proves the invariants on a page of groups, at most `groups` of them, beside live work, and puts right what is
+    /// provably stray.
+    async fn check(&self, _from: Option<Cursor>, _groups: usize) -> Result<Checked> {
+        Err(Error::new(Kind::Unsupported, "check", ""))
+    }
+
+    /// Counts what the figures claim to count, puts right those that differ, and answers them. Reads everything, beside
+    /// live work and without holding it up.
+    async fn recount(&self) -> Result<Vec<Drift>> {
+        Err(Error::new(Kind::Unsupported, "recount", ""))
+    }
 }
 
 /// Jobs of one route by state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Depth {
-    /// Not handed out and not blocked: due, delayed, backing off or stranded.
+    /// Not handed out and not blocked: due, delayed, backing off, parked, paused or stranded.
     pub waiting: u64,
     /// Handed out under a lease that has neither been settled nor reaped.
     pub leased: u64,

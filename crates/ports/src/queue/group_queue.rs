@@ -1,7 +1,7 @@
 //! The group queue's contract.
 use crate::{
-    BlobRef, Capabilities, Error, JobId, Lease, LeaseRef, NewJob, Nonce, Result, Settlement, Verdict, Want,
-    WorkerId,
+    BlobRef, Capabilities, Error, GroupId, Hold, JobId, Kind, Lease, LeaseRef, NewJob, Nonce, Result, Room,
+    Settlement, Verdict, Want, WorkerId,
 };
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -25,13 +25,21 @@ use std::time::Duration;
 /// 2. Within a group, jobs are handed out by `(score, stage sequence)` among those that are due; due followers pass
 ///    a delayed head. The score is the position's `occurred_at`, clamped.
 /// 3. Every staged job is in exactly one state, and the counters equal what is counted.
-/// 4. A group with a due job at its turn, without a lease, a wait or a block, is claimable now by a worker that
-///    knows the job's route, format and the group's need. A job that the worker does not know ends the batch: order
-///    in the group holds.
+/// 4. A group with a due job at its turn, without a lease, a hold, a reservation, a wait, a block or a pause, whose
+///    route is open and whose tenant is below its cap, is claimable now by a worker that knows the job's route, format
+///    and the group's need. A job that the worker does not know, or whose route is paused or closed, ends the batch:
+///    order in the group holds.
 /// 5. A completed job is never handed out again under a live token.
 /// 6. A claimed job stays in the store until it is settled.
 /// 7. A waiting job never expires.
-/// 8. Which claimable groups come first: those whose first due job has been due the longest.
+/// 8. The next group that is handed out is of the tenant with the lowest [`Share`](crate::Share) of its groups in
+///    flight (leases neither settled nor reaped, those of this call included; holds do not count); of equal shares,
+///    with the lowest [`Pass`](crate::Pass); of equal passes, whose first group has been due the longest. A tenant at
+///    its cap, or paused, is passed over. Within a tenant: the group whose first due job has been due the longest.
+///    Fairness and caps hold per shard. The work of a claim does not grow with the groups that wait, are parked,
+///    paused or stranded.
+/// 9. A *wary* group (one whose lease lapsed under a worker that had fallen silent, with no success since) is handed out
+///    alone: as the only lease of its claim. It ends a claim that has already handed out another one.
 ///
 /// # Staging
 /// The same id already there (waiting, leased, blocked, dead): [`Staged::Known`], nothing is added; a waiting body
@@ -43,8 +51,30 @@ use std::time::Duration;
 /// [`Staged::New`]. Staging into a group that is leased, backing off or blocked leaves the group as it is.
 ///
 /// # Attempts
-/// Counted per group, at its first job. Any job done starts them from zero, and so do unblock, drain, dead-letter
-/// and requeue. [`Rest::Retry`](crate::Rest::Retry) raises the count and gives the job back in one step.
+/// Counted at the job that failed: when another job of the group is the first and fails, its count starts from one.
+/// Any job done starts it from zero, and so do unblock, drain, dead-letter and requeue.
+/// [`Rest::Retry`](crate::Rest::Retry) raises the count and gives the job back in one step. Beside it the group keeps its
+/// *streak*, all failed attempts since its last success, whatever job they were at; at
+/// [`QueueSettings::streak`](crate::QueueSettings) the group is quarantined with an error that names the streak and the
+/// last error. Whatever starts the attempts from zero does so with streak and deaths.
+///
+/// # Poison
+/// A worker is alive while its record ([`beat`](Self::beat)) runs. A reap that returns the lease of a worker whose record
+/// has run out without a goodbye makes the group wary and notes the worker as silent since then. If it stays silent for
+/// as long again as its record was meant to live, the next reap counts a *death* for each of those groups that has had no
+/// success since; if it beats, or says goodbye, nothing is counted. So neither a clock that jumps nor a store that was
+/// away for a while makes a death. At [`QueueSettings::deaths`](crate::QueueSettings) the group is quarantined unread,
+/// with an error that gives the count: at once, or when the lease it is under by then ends without a success.
+///
+/// # Outages
+/// A failed attempt ([`Rest::Retry`](crate::Rest::Retry), [`Rest::Quarantine`](crate::Rest::Quarantine)) counts in the
+/// [`Trouble`](crate::Trouble) of its tenant and route, by the [`Fingerprint`](crate::Fingerprint) of its error. While
+/// that is closed, no job of the route is handed out for the tenant; when it is closed by one fingerprint for
+/// [`BreakerSettings::tenants`](crate::BreakerSettings) tenants at a time, for nobody, until the last of them opens again.
+///
+/// # Full
+/// [`Room::Sender`] is refused with [`Kind::Full`] and a wait, as [`QueueBounds`](crate::QueueBounds) says; nothing that
+/// runs under a live lease is.
 ///
 /// # Durability
 /// What a call answered survives the death of the process. The jobs in a settlement's `then` are durable before its
@@ -70,7 +100,7 @@ use std::time::Duration;
 #[async_trait]
 pub trait GroupQueue: Send + Sync + 'static {
     /// Stages jobs of any number of groups; answers in the order of the call. All or nothing.
-    async fn stage(&self, nonce: Nonce, jobs: Vec<NewJob>) -> Result<Vec<Staged>, StageRefused>;
+    async fn stage(&self, nonce: Nonce, jobs: Vec<NewJob>, room: Room) -> Result<Vec<Staged>, StageRefused>;
 
     /// Hands out work of up to `want.max_groups` groups.
     async fn claim(&self, nonce: Nonce, worker: WorkerId, want: &Want) -> Result<Vec<Lease>>;
@@ -89,8 +119,8 @@ pub trait GroupQueue: Send + Sync + 'static {
     /// one; nothing else changes then.
     async fn extend(&self, leases: &[LeaseRef], lease: Duration) -> Result<Vec<Verdict>>;
 
-    /// Returns leases past their deadline to where their jobs came from, at most `limit`, and forgets nonces and
-    /// answers that are past their time.
+    /// Returns leases past their deadline to where their jobs came from, at most `limit`; counts deaths that are confirmed
+    /// by now; forgets nonces, answers and liveness records that are past their time.
     async fn reap(&self, limit: usize) -> Result<Reaped>;
 
     /// Waits until there may be something to claim for these capabilities, until `at_most` at the latest. A
@@ -99,6 +129,36 @@ pub trait GroupQueue: Send + Sync + 'static {
 
     /// The answer of a settled command, as long as it is kept.
     async fn answer(&self, tenant: &TenantId, job: JobId) -> Result<Option<Bytes>>;
+
+    /// Leases groups by name, also such as have no job, are blocked or paused, so that nothing of them runs meanwhile. The
+    /// groups are taken in their order ([`Ord`]), whatever the order of the call, up to the first that is not free: that
+    /// one is reserved and those behind it wait, so that two holders never wait for each other. Groups that this worker
+    /// already holds are granted again, under the same token. One answer for each group, in the order of the call.
+    ///
+    /// A reservation lasts for `lease`; while it stands, the group is handed out to nobody else. A hold is settled with
+    /// [`Outcome::none`](crate::Outcome::none) and [`Rest::Back`](crate::Rest::Back), may be extended, and lapses like any
+    /// lease; it leaves attempts, streak, [`Lease::previous`](crate::Lease::previous) and
+    /// [`Lease::completed`](crate::Lease::completed) as they were, and is not counted in flight.
+    async fn hold(
+        &self,
+        _nonce: Nonce,
+        _worker: WorkerId,
+        _groups: &[GroupId],
+        _lease: Duration,
+    ) -> Result<Vec<Hold>> {
+        Err(Error::new(Kind::Unsupported, "hold", ""))
+    }
+
+    /// Renews the worker's liveness record for `ttl` from now, and notes what it knows. Repeating it is harmless.
+    async fn beat(&self, _worker: WorkerId, _capabilities: &Capabilities, _ttl: Duration) -> Result<()> {
+        Ok(())
+    }
+
+    /// Ends the worker's liveness record: it stops in good order, and what it may still hold lapses without being held
+    /// against anything.
+    async fn goodbye(&self, _worker: WorkerId) -> Result<()> {
+        Ok(())
+    }
 
     /// Who holds these bodies: a hold is an unsettled job (waiting, leased, blocked or dead).
     async fn held(&self, blobs: &[BlobRef]) -> Result<Vec<Held>>;
@@ -143,6 +203,10 @@ pub struct Settled {
 pub struct Reaped {
     /// How many leases had lapsed.
     pub lapsed: usize,
+    /// How many deaths were confirmed, over all groups.
+    pub deaths: usize,
+    /// How many groups were quarantined for them.
+    pub poisoned: usize,
 }
 
 /// Who holds a body.

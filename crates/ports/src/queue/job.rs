@@ -48,13 +48,27 @@ pub struct Context {
 /// Merging of jobs. The key is the key of the job's group; jobs of two routes are never merged, even in one group.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Dedup {
-    /// How long after staging further jobs are merged into this one, as long as it waits.
+    /// How long the window is.
     pub ttl: Duration,
-    /// Whether a merged job starts the window and the delay anew.
-    pub extend: bool,
+    /// How it moves.
+    pub window: MergeWindow,
     /// Whether a merged job gives what it carries. One that is canonically later gives its position, format, header,
     /// body and context; one that is not gives its context alone, and only where both contexts are of the same thing.
     pub replace: bool,
+}
+
+/// How a window of merging moves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MergeWindow {
+    /// From staging on, as long as the job waits; what is merged moves nothing.
+    Fixed,
+    /// What is merged starts the window and the delay anew.
+    Sliding,
+    /// At most one run per window. The first job runs after its own delay and opens a window of `ttl` from its staging.
+    /// What comes within an open window is merged into a job of the group and route that waits; where none does, it is
+    /// staged to run when the window ends, and the window then ends one `ttl` later. The window is remembered by the group
+    /// as long as it is open, also when no job waits.
+    Throttled,
 }
 
 /// The bytes a job carries, or where they lie.

@@ -40,6 +40,20 @@ impl Route {
         self.0.split_once('/').map_or("", |(pipeline, _)| pipeline)
     }
 
+    /// The kind: the second segment, but `subscriber` for a route below a projection.
+    #[must_use]
+    pub fn kind(&self) -> &str {
+        let mut segments = self.0.split('/').skip(1);
+        let kind = segments.next().unwrap_or("");
+        segments.nth(1).unwrap_or(kind)
+    }
+
+    /// The last segment.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.0.rsplit_once('/').map_or("", |(_, name)| name)
+    }
+
     /// What a group id carries: everything behind the pipeline.
     #[must_use]
     pub fn path(&self) -> &str {
@@ -72,6 +86,9 @@ mod tests {
             (route.pipeline(), route.path()),
             ("traces", "fold/summary/subscriber/settled")
         );
+        assert_eq!((route.kind(), route.name()), ("subscriber", "settled"));
+        let fold = Route::parse("traces/fold/summary").unwrap();
+        assert_eq!((fold.kind(), fold.name()), ("fold", "summary"));
         for bad in ["", "a/b", "a/b/c/d", "a//c", "A/b/c", "a/b/c d", "a/b/c:d"] {
             assert!(Route::parse(bad).is_err(), "{bad}");
         }

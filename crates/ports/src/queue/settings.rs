@@ -1,5 +1,5 @@
 //! The numbers of a queue.
-use crate::Ladder;
+use crate::{BreakerSettings, Ladder, QueueBounds};
 use std::time::Duration;
 
 /// Settings that every adapter of the group queue takes.
@@ -15,6 +15,14 @@ pub struct QueueSettings {
     pub nonce_ttl: Duration,
     /// How long a command's answer is kept for its receipt; default 60 s.
     pub answer_ttl: Duration,
+    /// How many failed attempts of a group in a row, whatever job they are at, quarantine it; default 500, 0 never.
+    pub streak: u32,
+    /// How many confirmed deaths of its workers quarantine a group; default 3, 0 never.
+    pub deaths: u32,
+    /// When many failures are an outage.
+    pub breaker: BreakerSettings,
+    /// How much the queue holds before it refuses senders.
+    pub bounds: QueueBounds,
 }
 
 impl Default for QueueSettings {
@@ -25,6 +33,10 @@ impl Default for QueueSettings {
             score_future: Duration::from_secs(5 * 60),
             nonce_ttl: Duration::from_secs(10 * 60),
             answer_ttl: Duration::from_secs(60),
+            streak: 500,
+            deaths: 3,
+            breaker: BreakerSettings::default(),
+            bounds: QueueBounds::default(),
         }
     }
 }

@@ -8,7 +8,9 @@ use crate::{
 };
 use bytes::Bytes;
 use foldwright_domain::TenantId;
-use foldwright_ports::{BlobHash, Context as QueueContext, Dedup, GroupId, JobId, NewJob, Route};
+use foldwright_ports::{
+    BlobHash, Context as QueueContext, Dedup, GroupId, JobId, MergeWindow, NewJob, Room, Route,
+};
 use std::time::Duration;
 
 /// What the decided runs of one write see.
@@ -70,7 +72,7 @@ pub(crate) async fn subscriber_jobs(
             replace: false,
             dedup: decided.merges.then_some(Dedup {
                 ttl: delay,
-                extend: true,
+                window: MergeWindow::Sliding,
                 replace: true,
             }),
             format: FORMAT,
@@ -95,7 +97,7 @@ pub(crate) async fn stage_pending(
     let jobs = subscriber_jobs(tenant, pending, state, ctx).await?;
     ctx.ports
         .queue
-        .stage(ctx.ids.nonce(), jobs)
+        .stage(ctx.ids.nonce(), jobs, Room::Lease)
         .await
         .map_err(|refused| refused.error)?;
     Ok(())

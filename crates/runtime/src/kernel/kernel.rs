@@ -2,7 +2,7 @@
 use super::{Answered, Backlog, KernelBuilder, Receipt, Role, SendError, SendRefused, send};
 use crate::{context::Context, counters::Counters, reader::Reader, wire::CommandAnswer, worker::Worker};
 use foldwright_domain::{Command, Intent, Rejected};
-use foldwright_ports::{Error, Kind, NewJob, Ports, Result, Route, StageRefused};
+use foldwright_ports::{Error, Kind, NewJob, Ports, Result, Room, Route, StageRefused};
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
@@ -109,7 +109,12 @@ impl Kernel {
         let nonce = self.ctx.ids.nonce();
         let mut waits = STAGE_AGAIN.iter();
         loop {
-            let Err(StageRefused { error, .. }) = self.ctx.ports.queue.stage(nonce, jobs.clone()).await
+            let Err(StageRefused { error, .. }) = self
+                .ctx
+                .ports
+                .queue
+                .stage(nonce, jobs.clone(), Room::Sender)
+                .await
             else {
                 return Ok(());
             };

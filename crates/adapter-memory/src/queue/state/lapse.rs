@@ -39,6 +39,9 @@ impl State {
                 self.relist(no);
             }
         }
-        Reaped { lapsed }
+        Reaped {
+            lapsed,
+            ..Reaped::default()
+        }
     }
 }

@@ -5,7 +5,7 @@ use super::{
     job::{Job, Stand},
     no::No,
 };
-use foldwright_ports::{Dedup, NewJob, Route};
+use foldwright_ports::{Dedup, MergeWindow, NewJob, Route};
 
 impl State {
     /// The job of this route that dedup jobs of the group are merged into now: it waits, is not blocked, and its
@@ -38,7 +38,7 @@ impl State {
             self.replace_content(waiting, new);
         }
         if let (true, Some(group), Some(job)) = (
-            dedup.extend,
+            dedup.window == MergeWindow::Sliding,
             self.groups.get_mut(group_no),
             self.jobs.get_mut(waiting),
         ) {

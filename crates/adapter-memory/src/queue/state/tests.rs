@@ -4,7 +4,7 @@ use bytes::Bytes;
 use foldwright_domain::{CommandId, EventId, Millis, Position, TenantId};
 use foldwright_ports::{
     BlobHash, Body, Capabilities, Capability, Context, Dedup, Fence, GroupId, JobId, Kind, Ladder, Lease,
-    LeaseRef, NewJob, Nonce, Outcome, QueueSettings, Rest, Route, Settlement, Verdict, Want,
+    LeaseRef, MergeWindow, NewJob, Nonce, Outcome, QueueSettings, Rest, Route, Settlement, Verdict, Want,
 };
 use proptest::prelude::*;
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
@@ -101,7 +101,11 @@ fn any_body() -> impl Strategy<Value = Body> {
 fn any_job() -> impl Strategy<Value = NewJob> {
     let dedup = (1..800_u64, any::<bool>(), any::<bool>()).prop_map(|(ttl, extend, replace)| Dedup {
         ttl: Duration::from_millis(ttl),
-        extend,
+        window: if extend {
+            MergeWindow::Sliding
+        } else {
+            MergeWindow::Fixed
+        },
         replace,
     });
     (

@@ -1,6 +1,6 @@
 //! What the process does until it is killed.
 use crate::support::{append, group, job, nonce, open, stream, want};
-use foldwright_ports::{Outcome, Ports, Rest, Settlement, Want, WorkerId};
+use foldwright_ports::{Outcome, Ports, Rest, Room, Settlement, Want, WorkerId};
 use std::{io::Write, path::Path, time::Duration};
 
 /// Groups that it works on.
@@ -52,7 +52,11 @@ pub(super) async fn work(path: &Path, seed: u64) {
                 let numbers: Vec<_> = (0..count).map(|_| take(&mut next)).collect();
                 say("staging", numbers.iter().copied());
                 let jobs = numbers.iter().map(|n| job(*n, &group_of(group)));
-                ports.queue.stage(nonce_of(seed), jobs.collect()).await.unwrap();
+                ports
+                    .queue
+                    .stage(nonce_of(seed), jobs.collect(), Room::Sender)
+                    .await
+                    .unwrap();
                 say("staged", numbers);
             }
             _ => settle(&ports, &mut random, seed, &mut next).await,

@@ -3,7 +3,7 @@ use super::Bench;
 use foldwright_domain::{Intent, Millis};
 use foldwright_ports::{
     BlobEntry, BlobRef, Body, Capabilities, Capability, HandedJob, IdSource, Lease, Limits, NewJob, Outcome,
-    Rest, Route, Settlement, Want, WorkerId,
+    Rest, Room, Route, Settlement, Want, WorkerId,
 };
 use foldwright_runtime::{Pipeline, Role};
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
@@ -63,7 +63,11 @@ impl Bench {
     }
 
     pub(crate) async fn stage(&self, job: NewJob) {
-        self.ports.queue.stage(self.ids.nonce(), vec![job]).await.unwrap();
+        self.ports
+            .queue
+            .stage(self.ids.nonce(), vec![job], Room::Sender)
+            .await
+            .unwrap();
     }
 
     /// The bodies in the hot tier, then those in the cold one.

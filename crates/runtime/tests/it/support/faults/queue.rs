@@ -5,8 +5,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use foldwright_domain::TenantId;
 use foldwright_ports::{
-    BlobRef, Capabilities, GroupQueue, Held, JobId, Lease, LeaseRef, NewJob, Nonce, Reaped, Result, Settled,
-    Settlement, StageRefused, Staged, Verdict, Want, WorkerId,
+    BlobRef, Capabilities, GroupQueue, Held, JobId, Lease, LeaseRef, NewJob, Nonce, Reaped, Result, Room,
+    Settled, Settlement, StageRefused, Staged, Verdict, Want, WorkerId,
 };
 use std::{sync::Arc, time::Duration};
 
@@ -17,7 +17,7 @@ pub(crate) struct FaultyQueue {
 
 #[async_trait]
 impl GroupQueue for FaultyQueue {
-    async fn stage(&self, nonce: Nonce, jobs: Vec<NewJob>) -> Result<Vec<Staged>, StageRefused> {
+    async fn stage(&self, nonce: Nonce, jobs: Vec<NewJob>, room: Room) -> Result<Vec<Staged>, StageRefused> {
         let about = jobs.iter().map(|job| job.route.to_string()).collect();
         let refuse = |error| {
             Err(StageRefused {
@@ -26,7 +26,7 @@ impl GroupQueue for FaultyQueue {
             })
         };
         self.faults
-            .through(Op::Stage, about, self.inner.stage(nonce, jobs), refuse)
+            .through(Op::Stage, about, self.inner.stage(nonce, jobs, room), refuse)
             .await
     }
 

@@ -1,0 +1,16 @@
+//! Workers as the queue knows them.
+use crate::{Capabilities, WorkerId};
+use foldwright_domain::Millis;
+
+/// A worker's liveness record.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct WorkerView {
+    /// Which incarnation.
+    pub worker: WorkerId,
+    /// What it said it knows.
+    pub capabilities: Capabilities,
+    /// When its record runs out unless it beats again.
+    pub until: Millis,
+    /// Whether its record has run out.
+    pub silent: bool,
+}
