@@ -3,8 +3,14 @@
 
 mod compositions;
 mod corpus;
+mod memory_use;
+mod percentiles;
+mod queue_load;
 mod report;
 
 pub use compositions::{Composition, Ignore, Opened};
 pub use corpus::corpus_file;
+pub use memory_use::resident_mib;
+pub use percentiles::Times;
+pub use queue_load::{Nonces, bench_route, complete, small_job, want};
 pub use report::{Report, median};

@@ -6,8 +6,8 @@ use clap::Parser;
 use foldwright::{
     domain::{EventId, Millis, Position, TenantId},
     ports::{
-        Body, Capabilities, Capability, Clock, GroupId, GroupQueue, JobId, NewJob, Nonce, Outcome, Room, Route,
-        Settlement, SystemClock, Want, WorkerId,
+        Body, Capabilities, Capability, Clock, GroupId, GroupQueue, JobId, NewJob, Nonce, Outcome, Room,
+        Route, Settlement, SystemClock, Want, WorkerId,
     },
 };
 use foldwright_tests::{Composition, Report};

@@ -30,11 +30,31 @@ struct Program {
     bin: &'static str,
 }
 
-const PROGRAMS: [Program; 2] = [
+const PROGRAMS: [Program; 6] = [
+    Program {
+        name: "depth",
+        package: "foldwright-tests",
+        bin: "bench_depth",
+    },
+    Program {
+        name: "fairness",
+        package: "foldwright-tests",
+        bin: "bench_fairness",
+    },
+    Program {
+        name: "fold",
+        package: "foldwright-tests",
+        bin: "bench_fold",
+    },
     Program {
         name: "ingest",
         package: "foldwright-tests",
         bin: "bench_ingest",
+    },
+    Program {
+        name: "latency",
+        package: "foldwright-tests",
+        bin: "bench_latency",
     },
     Program {
         name: "queue",
