@@ -1,5 +1,5 @@
 //! What every handler works with.
-use crate::{counters::Counters, fold::RefoldGate, router::Router, wire::Bodies};
+use crate::{counters::Counters, fold::RefoldGate, router::Router, telemetry::Propagation, wire::Bodies};
 use foldwright_ports::{IdSource, Ports};
 use std::{
     sync::{Arc, atomic::AtomicBool},
@@ -14,6 +14,8 @@ pub(crate) struct Context {
     pub(crate) router: Router,
     pub(crate) refolds: RefoldGate,
     pub(crate) counters: Arc<Counters>,
+    /// How spans and the contexts of jobs belong together.
+    pub(crate) propagation: Arc<dyn Propagation>,
     /// How long a subscriber may run.
     pub(crate) effect_timeout: Duration,
     /// Whether the worker of this process stops: it begins nothing new then.

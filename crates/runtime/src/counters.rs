@@ -1,57 +1,127 @@
 //! What the kernel counts about itself.
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A number that only grows.
-#[derive(Debug, Default)]
-pub struct Counter(AtomicU64);
+/// A number that only grows, in this kernel and as a metric.
+pub struct Counter {
+    here: AtomicU64,
+    metric: metrics::Counter,
+}
 
 impl Counter {
+    fn new(metric: metrics::Counter) -> Self {
+        Self {
+            here: AtomicU64::new(0),
+            metric,
+        }
+    }
+
     /// Counts `n` more.
     pub(crate) fn add(&self, n: u64) {
-        self.0.fetch_add(n, Ordering::Relaxed);
+        self.here.fetch_add(n, Ordering::Relaxed);
+        self.metric.increment(n);
     }
 
     /// The count since the kernel was started.
     #[must_use]
     pub fn get(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
+        self.here.load(Ordering::Relaxed)
     }
 }
 
-/// Counts of one kernel since it was started. Every path on which work is declined, deferred, lost to fencing or
-/// swallowed has one.
-#[derive(Debug, Default)]
-pub struct Counters {
+impl std::fmt::Debug for Counter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.get())
+    }
+}
+
+/// Makes [`Counters`]: each counter with its meaning, once, and the metric that goes with it.
+macro_rules! counters {
+    ($($(#[doc = $meaning:literal])+ $name:ident => $metric:literal,)+) => {
+        /// Counts of one kernel since it was started. Every path on which work is declined, merged, deferred, lost to
+        /// fencing or swallowed has one. Each is a metric of the same name as well, `foldwright_…_total`.
+        #[derive(Debug)]
+        #[non_exhaustive]
+        pub struct Counters {
+            $($(#[doc = $meaning])+ pub $name: Counter,)+
+        }
+
+        impl Default for Counters {
+            fn default() -> Self {
+                $(metrics::describe_counter!($metric, metrics::Unit::Count, concat!($($meaning),+).trim());)+
+                Self { $($name: Counter::new(metrics::counter!($metric)),)+ }
+            }
+        }
+
+        impl Counters {
+            /// Every counter by the name of its metric.
+            pub fn all(&self) -> impl Iterator<Item = (&'static str, &Counter)> {
+                [$(($metric, &self.$name)),+].into_iter()
+            }
+        }
+    };
+}
+
+counters! {
     /// Events that were new to the log.
-    pub events_fresh: Counter,
+    events_fresh => "foldwright_events_fresh_total",
     /// Events that were in the log already.
-    pub events_duplicate: Counter,
+    events_duplicate => "foldwright_events_duplicate_total",
     /// Events whose identity was in the log with another content.
-    pub events_conflicting: Counter,
+    events_conflicting => "foldwright_events_conflicting_total",
     /// Commands that their handler refused.
-    pub rejected: Counter,
+    rejected => "foldwright_commands_rejected_total",
     /// Jobs that were completed.
-    pub jobs_completed: Counter,
+    jobs_completed => "foldwright_kernel_jobs_completed_total",
     /// Leases whose outcome was refused because the token was not the live one.
-    pub leases_lost: Counter,
+    leases_lost => "foldwright_leases_lost_total",
     /// Leases that were given back because a row is newer than this worker.
-    pub released: Counter,
+    released => "foldwright_leases_released_total",
     /// Fold rows that were refused because a higher revision stood.
-    pub superseded: Counter,
+    superseded => "foldwright_fold_rows_superseded_total",
     /// Refolds.
-    pub refolds: Counter,
+    refolds => "foldwright_refolds_total",
     /// Batches that were deferred because a refold was over its budget.
-    pub deferred: Counter,
+    deferred => "foldwright_refolds_deferred_total",
     /// Subscriber runs that were decided.
-    pub runs_decided: Counter,
+    runs_decided => "foldwright_runs_decided_total",
     /// Events that a subscriber did not want.
-    pub runs_declined: Counter,
+    runs_declined => "foldwright_runs_declined_total",
     /// Guards that panicked, which means yes, and key rules that gave no key, which means the default.
-    pub guards_failed: Counter,
+    guards_failed => "foldwright_guards_failed_total",
     /// `after_store` hooks that panicked.
-    pub hooks_swallowed: Counter,
+    hooks_swallowed => "foldwright_hooks_swallowed_total",
     /// Job bodies that were gone and were rebuilt from the log.
-    pub bodies_missing: Counter,
+    bodies_missing => "foldwright_bodies_missing_total",
     /// Subscriber runs that saw the current state, because their own was gone or not readable by this build.
-    pub states_missing: Counter,
+    states_missing => "foldwright_states_missing_total",
+    /// Leases that had lapsed and were returned by this kernel.
+    leases_lapsed => "foldwright_leases_lapsed_total",
+    /// Deaths of workers that were confirmed, over all groups that they held.
+    deaths_confirmed => "foldwright_deaths_confirmed_total",
+    /// Groups that were quarantined because handling them killed their workers.
+    poisoned => "foldwright_groups_poisoned_total",
+    /// Jobs that were merged into one that waited.
+    squashed => "foldwright_jobs_squashed_total",
+    /// Calls of senders that were refused because the queue is full.
+    full => "foldwright_sends_refused_full_total",
+    /// Commands whose business time lies outside of the window in which it orders the queue.
+    wild_scores => "foldwright_wild_scores_total",
+    /// Outcomes that came again after they were settled.
+    late_acks => "foldwright_late_acks_total",
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_counter_has_a_metric_of_its_own() {
+        let counters = Counters::default();
+        let names: BTreeSet<_> = counters.all().map(|(name, _)| name).collect();
+        assert_eq!(names.len(), counters.all().count());
+        assert!(names.iter().all(|n| n.starts_with("foldwright_") && n.ends_with("_total")));
+        counters.refolds.add(3);
+        assert_eq!(counters.refolds.get(), 3);
+    }
 }

@@ -27,6 +27,7 @@ mod subscriber;
 mod sweeper;
 #[cfg(test)]
 mod sweeper_test;
+mod telemetry;
 mod wire;
 mod worker;
 
@@ -39,5 +40,6 @@ pub use kernel::{
 pub use pipeline::{Faults, Global, Pipeline, Projection};
 pub use reader::Reader;
 pub use subscriber::{EffectError, Subscriber};
+pub use telemetry::{Propagation, TARGET, TraceParent, describe_metrics};
 pub use wire::TooLarge;
 pub use worker::WorkerSettings;

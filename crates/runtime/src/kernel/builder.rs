@@ -5,6 +5,7 @@ use crate::{
     counters::Counters,
     fold::{RefoldBudget, RefoldGate},
     ids::SystemIds,
+    telemetry::{Propagation, SpanFields},
     pipeline::{Faults, Global, Installer, Part, Pipeline, Tables},
     wire::Bodies,
     worker::{Worker, WorkerSettings},
@@ -22,6 +23,7 @@ pub struct KernelBuilder {
     ids: Arc<dyn IdSource>,
     worker: WorkerSettings,
     refolds: RefoldBudget,
+    propagation: Arc<dyn Propagation>,
     faults: Vec<String>,
 }
 
@@ -35,6 +37,7 @@ impl KernelBuilder {
             ids: Arc::new(SystemIds::default()),
             worker: WorkerSettings::default(),
             refolds: RefoldBudget::default(),
+            propagation: Arc::new(SpanFields),
             faults: Vec::new(),
         }
     }
@@ -88,6 +91,13 @@ impl KernelBuilder {
         self
     }
 
+    /// Ties the kernel's spans to a tracing system.
+    #[must_use]
+    pub fn propagation(mut self, propagation: Arc<dyn Propagation>) -> Self {
+        self.propagation = propagation;
+        self
+    }
+
     fn bind(&mut self, (kind, name): (&'static str, &'static str), table: Box<dyn std::any::Any + Send>) {
         if self.tables.insert((kind, name), table).is_some() {
             self.faults
@@ -135,6 +145,7 @@ impl KernelBuilder {
             router: installer.router,
             refolds: RefoldGate::new(self.refolds),
             counters,
+            propagation: self.propagation,
             effect_timeout: self.worker.effect_timeout,
             stopping: AtomicBool::new(false),
         });
