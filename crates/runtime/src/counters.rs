@@ -53,6 +53,9 @@ macro_rules! counters {
         }
 
         impl Counters {
+            /// The names of all metrics.
+            pub(crate) const NAMES: &[&str] = &[$($metric),+];
+
             /// Every counter by the name of its metric.
             pub fn all(&self) -> impl Iterator<Item = (&'static str, &Counter)> {
                 [$(($metric, &self.$name)),+].into_iter()
@@ -120,7 +123,11 @@ mod tests {
         let counters = Counters::default();
         let names: BTreeSet<_> = counters.all().map(|(name, _)| name).collect();
         assert_eq!(names.len(), counters.all().count());
-        assert!(names.iter().all(|n| n.starts_with("foldwright_") && n.ends_with("_total")));
+        assert!(
+            names
+                .iter()
+                .all(|n| n.starts_with("foldwright_") && n.ends_with("_total"))
+        );
         counters.refolds.add(3);
         assert_eq!(counters.refolds.get(), 3);
     }

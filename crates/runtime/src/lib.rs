@@ -40,6 +40,6 @@ pub use kernel::{
 pub use pipeline::{Faults, Global, Pipeline, Projection};
 pub use reader::Reader;
 pub use subscriber::{EffectError, Subscriber};
-pub use telemetry::{Propagation, TARGET, TraceParent, describe_metrics};
+pub use telemetry::{Propagation, TARGET, TraceParent, describe_metrics, metric_names};
 pub use wire::TooLarge;
 pub use worker::WorkerSettings;

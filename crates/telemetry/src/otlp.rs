@@ -52,7 +52,11 @@ impl Otlp {
         let provider = SdkTracerProvider::builder()
             .with_batch_exporter(exporter)
             .with_sampler(sampler)
-            .with_resource(Resource::builder().with_service_name(settings.service.clone()).build())
+            .with_resource(
+                Resource::builder()
+                    .with_service_name(settings.service.clone())
+                    .build(),
+            )
             .build();
         Ok(Self { provider })
     }

@@ -12,6 +12,10 @@ use foldwright_tests::{
 use std::error::Error;
 use tokio::time::Instant;
 
+/// As the example services do: the kernel makes many small values on several threads.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Stages jobs, each in a group of its own, then times claims and their settlements.
 #[derive(Parser)]
 struct Cli {

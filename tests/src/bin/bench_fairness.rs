@@ -18,6 +18,10 @@ use std::{
 };
 use tokio::{task::JoinSet, time::Instant};
 
+/// As the example services do: the kernel makes many small values on several threads.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Fifty quiet tenants send at a steady rate, once alone and once beside a tenant with a deep backlog; the waits from
 /// staging to claim are compared.
 #[derive(Parser)]

@@ -10,6 +10,10 @@ use foldwright_traces::{
 };
 use std::error::Error;
 
+/// As the example services do: the kernel makes many small values on several threads.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Ingests the corpus into fresh stores.
 #[derive(Parser)]
 struct Cli {

@@ -23,6 +23,10 @@ use std::{
 };
 use tokio::time::Instant;
 
+/// As the example services do: the kernel makes many small values on several threads.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Sends distinct spans of the corpus at a steady rate.
 #[derive(Parser)]
 struct Cli {

@@ -14,6 +14,10 @@ use foldwright_tests::{Composition, Report};
 use std::{collections::BTreeMap, error::Error, sync::Arc, time::Duration};
 use tokio::time::Instant;
 
+/// As the example services do: the kernel makes many small values on several threads.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Stages every job of a scenario, then hands all of them out.
 #[derive(Parser)]
 struct Cli {

@@ -5,8 +5,8 @@ use crate::{
     counters::Counters,
     fold::{RefoldBudget, RefoldGate},
     ids::SystemIds,
-    telemetry::{Propagation, SpanFields},
     pipeline::{Faults, Global, Installer, Part, Pipeline, Tables},
+    telemetry::{Propagation, SpanFields},
     wire::Bodies,
     worker::{Worker, WorkerSettings},
 };

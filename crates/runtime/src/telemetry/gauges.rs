@@ -23,14 +23,20 @@ impl Gauges {
         let workers = queue.workers().await?;
         let known = |route: &Route| {
             let live = workers.iter().filter(|worker| !worker.silent);
-            live.into_iter().any(|worker| worker.capabilities.routes.contains_key(route))
+            live.into_iter()
+                .any(|worker| worker.capabilities.routes.contains_key(route))
         };
         let stranded: u64 = depths
             .iter()
             .filter(|(route, _)| !known(route))
             .map(|(_, depth)| depth.waiting)
             .sum();
-        let gone: Vec<_> = self.seen.iter().filter(|route| !depths.contains_key(route)).cloned().collect();
+        let gone: Vec<_> = self
+            .seen
+            .iter()
+            .filter(|route| !depths.contains_key(route))
+            .cloned()
+            .collect();
         for route in gone {
             set(&route, Depth::default());
             self.seen.remove(&route);

@@ -25,7 +25,7 @@ fn go_on(span: Span, context: Option<&str>, propagation: &dyn Propagation) -> Sp
 
 /// The spans of the jobs that run together, open for as long as this lives. Nothing where nobody listens.
 #[derive(Default)]
-pub(crate) struct JobSpans(#[expect(dead_code, reason = "they are open for as long as they are kept")] Vec<Span>);
+pub(crate) struct JobSpans(Vec<Span>);
 
 impl JobSpans {
     /// Opens a span for each job of these leases.
@@ -67,6 +67,8 @@ pub(crate) fn job_span(
     if span.is_disabled() {
         return span;
     }
-    let context = Header::decode(&job.header).ok().and_then(|header| header.trace_context);
+    let context = Header::decode(&job.header)
+        .ok()
+        .and_then(|header| header.trace_context);
     go_on(span, context.as_deref(), propagation)
 }

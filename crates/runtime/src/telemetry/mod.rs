@@ -12,7 +12,7 @@ mod trace_parent;
 
 pub(crate) use gauges::Gauges;
 pub(crate) use job_spans::{JobSpans, append_span, send_span};
-pub use names::describe_metrics;
+pub use names::{describe_metrics, metric_names};
 pub(crate) use names::{labels_of, *};
 pub use propagation::Propagation;
 pub(crate) use propagation::SpanFields;

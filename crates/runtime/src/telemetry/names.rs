@@ -54,3 +54,43 @@ pub fn describe_metrics() {
     describe_gauge!(PAUSES, Unit::Count, "pauses that stand");
     describe_gauge!(WORKERS, Unit::Count, "workers with a live record");
 }
+
+/// The names of all metrics that a kernel may show, for dashboards and rules.
+#[must_use]
+pub fn metric_names() -> Vec<&'static str> {
+    let mut names = vec![
+        JOBS_COMPLETED,
+        ATTEMPTS_FAILED,
+        LEASES_ENDED,
+        JOB_WAIT,
+        RUN_TIME,
+        QUEUE_JOBS,
+        STRANDED_JOBS,
+        CAPPED_TENANTS,
+        PAUSES,
+        WORKERS,
+    ];
+    names.extend(crate::Counters::NAMES);
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// G-08
+    #[test]
+    fn every_metric_that_the_shipped_rules_name_exists() {
+        let rules = include_str!("../../../../docs/monitoring/alerts.yml");
+        let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+        let named: Vec<_> = rules
+            .split(|c| !is_name(c))
+            .filter(|word| word.starts_with("foldwright_"))
+            .collect();
+        assert!(named.len() > 10, "{named:?}");
+        let names = metric_names();
+        for name in named {
+            assert!(names.contains(&name), "{name} is no metric of the kernel");
+        }
+    }
+}

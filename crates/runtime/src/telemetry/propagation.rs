@@ -22,7 +22,10 @@ pub(crate) struct SpanFields;
 impl Propagation for SpanFields {
     fn go_on(&self, span: &Span, context: &str) {
         if let Ok(parent) = context.parse::<TraceParent>() {
-            span.record("trace_id", tracing::field::display(format_args!("{:032x}", parent.trace_id)));
+            span.record(
+                "trace_id",
+                tracing::field::display(format_args!("{:032x}", parent.trace_id)),
+            );
         }
     }
 

@@ -57,7 +57,11 @@ impl FromStr for TraceParent {
         let mut hex = |digits: usize| {
             let part = parts.next().filter(|part| part.len() == digits)?;
             let lower = part.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
-            if lower { u128::from_str_radix(part, 16).ok() } else { None }
+            if lower {
+                u128::from_str_radix(part, 16).ok()
+            } else {
+                None
+            }
         };
         let version = hex(2).filter(|version| *version != 0xff).ok_or(NoTraceParent)?;
         let trace_id = hex(32).filter(|id| *id != 0).ok_or(NoTraceParent)?;
@@ -83,7 +87,11 @@ mod tests {
         let text = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
         let parent: TraceParent = text.parse().unwrap();
         assert_eq!((parent.to_string(), parent.sampled), (text.to_owned(), true));
-        assert!("cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-more".parse::<TraceParent>().is_ok());
+        assert!(
+            "cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-more"
+                .parse::<TraceParent>()
+                .is_ok()
+        );
         for bad in [
             "",
             "00",
