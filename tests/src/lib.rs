@@ -3,6 +3,7 @@
 
 mod compositions;
 mod corpus;
+pub mod ledger;
 mod memory_use;
 mod percentiles;
 mod queue_load;
