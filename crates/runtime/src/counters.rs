@@ -30,6 +30,10 @@ pub struct Counters {
     pub events_conflicting: Counter,
     /// Commands that their handler refused.
     pub rejected: Counter,
+    /// Decisions that were taken again because their aggregate had changed meanwhile.
+    pub decisions_repeated: Counter,
+    /// Commands that were not decided because their events stood in the log already.
+    pub decisions_standing: Counter,
     /// Jobs that were completed.
     pub jobs_completed: Counter,
     /// Leases whose outcome was refused because the token was not the live one.
@@ -44,6 +48,8 @@ pub struct Counters {
     pub deferred: Counter,
     /// Subscriber runs that were decided.
     pub runs_decided: Counter,
+    /// Events of migrations, about which a subscriber was not asked.
+    pub runs_migrated: Counter,
     /// Events that a subscriber did not want.
     pub runs_declined: Counter,
     /// Guards that panicked, which means yes, and key rules that gave no key, which means the default.
