@@ -118,6 +118,7 @@ macro_rules! __each_suite {
                 an_expected_count_is_honoured_or_refused
                 a_repeat_recognises_itself_before_the_count
                 of_concurrent_expectations_one_wins
+                streams_are_counted
             ]
             log_read [
                 a_stream_loads_in_canonical_order

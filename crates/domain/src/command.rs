@@ -1,12 +1,9 @@
 //! Commands: intents that become events.
-use crate::{Aggregate, AggregateId, CommandId, EventId, InvalidId, Millis, TenantId};
+use crate::{Aggregate, AggregateId, CommandId, EventId, Fold, InvalidId, Millis, TenantId};
 use serde::{Serialize, de::DeserializeOwned};
 use std::{borrow::Cow, sync::Arc};
 
-/// An intent with a rule that turns it into events.
-///
-/// [`handle`](Self::handle) is a pure function of the payload alone, without any state: a command that runs again makes the
-/// same events. What it needs from outside comes in the payload.
+/// An intent: what it is, and which aggregate it is about. What becomes of it says [`Handler`] or [`Decider`].
 pub trait Command: Serialize + DeserializeOwned + Send + Sync + 'static {
     /// The aggregate whose events it leads to.
     type Of: Aggregate;
@@ -20,13 +17,22 @@ pub trait Command: Serialize + DeserializeOwned + Send + Sync + 'static {
     /// [`InvalidId`], which refuses the command at `send`.
     fn aggregate_id(&self) -> Result<AggregateId, InvalidId>;
 
-    /// Finer parallelism than the aggregate: commands of one group key run in order, others beside them.
-    fn group_key(&self) -> Option<String> {
+    /// Makes a command that is sent again the same fact. A function of the payload alone.
+    fn idempotency_key(&self) -> Option<String> {
         None
     }
 
-    /// Makes a command that is sent again the same fact. A function of the payload alone.
-    fn idempotency_key(&self) -> Option<String> {
+    /// Best effort, after the events are durable. A panic in it is counted and fails nothing.
+    fn after_store(_intent: &Intent<Self>) {}
+}
+
+/// A command whose rule needs no state.
+///
+/// [`handle`](Self::handle) is a pure function of the intent alone: a command that runs again makes the same events. What
+/// it needs from outside comes in the payload.
+pub trait Handler: Command {
+    /// Finer parallelism than the aggregate: commands of one group key run in order, others beside them.
+    fn group_key(&self) -> Option<String> {
         None
     }
 
@@ -35,9 +41,27 @@ pub trait Command: Serialize + DeserializeOwned + Send + Sync + 'static {
     /// # Errors
     /// [`Rejected`] is an answer, not a retry.
     fn handle(intent: &Intent<Self>) -> Result<Vec<<Self::Of as Aggregate>::Event>, Rejected>;
+}
 
-    /// Best effort, after the events are durable. A panic in it is counted and fails nothing.
-    fn after_store(_intent: &Intent<Self>) {}
+/// A command whose rule needs what has happened to its aggregate so far.
+///
+/// The kernel decides once: whatever fails or runs again, the events of a command are those of the first decision that was
+/// stored, and each decision saw every event that its aggregate had. The decisions of one aggregate run one after the
+/// other, whatever their commands, so there is no group key.
+pub trait Decider: Command {
+    /// The fold whose state it decides on. It takes every event of the aggregate: that is how the kernel knows, from the
+    /// count alone, whether a stored state is up to date. A fold of some of the events does not compile here.
+    type Fold: Fold<On = <Self::Of as Aggregate>::Event>;
+
+    /// The events this command leads to, given everything that has happened; none is an answer too. Pure. `state` is
+    /// [`Fold::init`] for an aggregate without events.
+    ///
+    /// # Errors
+    /// [`Rejected`] is an answer, not a retry.
+    fn decide(
+        intent: &Intent<Self>,
+        state: &<Self::Fold as Fold>::State,
+    ) -> Result<Vec<<Self::Of as Aggregate>::Event>, Rejected>;
 }
 
 /// What a caller hands over; the kernel adds the id and the time of acceptance.

@@ -1,5 +1,5 @@
 //! Commands that are declared instead of handled.
-use crate::{Aggregate, AggregateId, Command, Intent, InvalidId, Rejected};
+use crate::{Aggregate, AggregateId, Command, Handler, Intent, InvalidId, Rejected};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 /// A command that becomes exactly one event: the event's data is the payload, so the two cannot drift apart.
@@ -24,7 +24,7 @@ pub trait Declares: Send + Sync + 'static {
     /// [`InvalidId`], which refuses the command at `send`.
     fn aggregate_id(data: &Self::Data) -> Result<AggregateId, InvalidId>;
 
-    /// See [`Command::group_key`].
+    /// See [`Handler::group_key`].
     fn group_key(_data: &Self::Data) -> Option<String> {
         None
     }
@@ -48,12 +48,14 @@ impl<D: Declares> Command for Declared<D> {
         D::aggregate_id(&self.0)
     }
 
-    fn group_key(&self) -> Option<String> {
-        D::group_key(&self.0)
-    }
-
     fn idempotency_key(&self) -> Option<String> {
         D::idempotency_key(&self.0)
+    }
+}
+
+impl<D: Declares> Handler for Declared<D> {
+    fn group_key(&self) -> Option<String> {
+        D::group_key(&self.0)
     }
 
     fn handle(intent: &Intent<Self>) -> Result<Vec<<D::Of as Aggregate>::Event>, Rejected> {

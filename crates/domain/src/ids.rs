@@ -5,7 +5,8 @@ use std::fmt;
 /// Bits of an id that number the events of one command.
 pub(crate) const INDEX_BITS: u32 = 12;
 
-/// The id of an accepted command: a UUIDv7 whose low 12 bits are zero, monotonic within the process that made it.
+/// The id of an accepted command: a UUIDv7 whose low 12 bits are zero, monotonic within the process that made it; of
+/// version 8 where a migration ran it ([`of_migration`](Self::of_migration)).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct CommandId(pub(crate) u128);
@@ -23,6 +24,20 @@ impl CommandId {
         self.0
     }
 
+    /// The same id as one of a migration's: a UUID of version 8 instead of 7, in an otherwise equal layout.
+    ///
+    /// That its command was run by a migration has to be known wherever subscribers are decided: live, in a refold,
+    /// from a body that was rebuilt from the log. The id is what all of these have.
+    #[must_use]
+    pub fn of_migration(self) -> Self {
+        let version = 0xf << VERSION_SHIFT;
+        if self.0 & version == LIVE << VERSION_SHIFT {
+            Self(self.0 & !version | MIGRATED << VERSION_SHIFT)
+        } else {
+            self
+        }
+    }
+
     /// The id of this command's event number `index`: the same on every run, and in order.
     ///
     /// `None` from 4,096 on: a command has at most that many events.
@@ -32,6 +47,15 @@ impl CommandId {
         Some(EventId(self.0 | index))
     }
 }
+
+/// Where a UUID keeps its version.
+const VERSION_SHIFT: u32 = 76;
+
+/// The version of ids that an ordinary process makes.
+const LIVE: u128 = 7;
+
+/// The version of ids that a migration makes.
+const MIGRATED: u128 = 8;
 
 /// The id of an event: its command's id with the event's index in the low 12 bits.
 ///
@@ -52,6 +76,12 @@ impl EventId {
     #[must_use]
     pub fn as_u128(self) -> u128 {
         self.0
+    }
+
+    /// Whether a migration led to this event: no subscriber is asked about it.
+    #[must_use]
+    pub fn is_migrated(self) -> bool {
+        self.0 >> VERSION_SHIFT & 0xf == MIGRATED
     }
 
     /// The command that led to this event.
@@ -100,5 +130,18 @@ mod tests {
         assert_eq!(last.command(), command);
         assert_eq!(command.event(4_096), None);
         assert_eq!(first.to_string(), "01920000-0000-7000-8000-000000000000");
+    }
+
+    /// C-13
+    #[test]
+    fn ids_of_migrations_say_so_and_keep_their_order() {
+        let live = CommandId::from_u128(0x0192_0000_0000_7abc_8000_0000_0123_4000);
+        let migrated = live.of_migration();
+        assert_eq!(migrated.as_u128(), 0x0192_0000_0000_8abc_8000_0000_0123_4000);
+        assert_eq!(migrated.of_migration(), migrated);
+        assert!(migrated.event(3).unwrap().is_migrated());
+        assert!(!live.event(3).unwrap().is_migrated());
+        let later = CommandId::from_u128(live.as_u128() + (1 << INDEX_BITS));
+        assert!(migrated < later.of_migration());
     }
 }

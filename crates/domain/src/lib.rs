@@ -34,7 +34,7 @@ pub use aggregate_id::{AggregateId, InvalidId};
 pub use aggregate_type::AggregateType;
 pub use batch::{Batch, BatchError, MAX_EVENTS_PER_COMMAND};
 pub use catalog::{Descriptor, catalog_is_sound, is_calendar_date, is_event_type, third_segment_is};
-pub use command::{Command, Intent, Origin, Rejected};
+pub use command::{Command, Decider, Handler, Intent, Origin, Rejected};
 pub use command_ids::CommandIds;
 pub use declared::{Declared, Declares};
 pub use dispatch::Dispatch;

@@ -18,15 +18,16 @@ pub use foldwright_adapter_sqlite as sqlite;
 pub use foldwright_macros::{Event, Subset, Union};
 pub use foldwright_runtime::{
     Answered, Backlog, Counter, Counters, EffectError, Faults, Global, Kernel, KernelBuilder, MAX_FUTURE,
-    Pipeline, Projection, Reader, Receipt, RefoldBudget, Role, SeededIds, SendError, SendRefused, Subscriber,
-    SystemIds, TooLarge, WorkerSettings,
+    Pipeline, Projection, Reader, Receipt, ReceiptError, ReceiptKey, RefoldBudget, Role, SeededIds,
+    SendError, SendRefused, StoredEvents, Subscriber, SystemIds, TooLarge, WorkerSettings,
 };
 
 /// What a service imports to write its types.
 pub mod prelude {
     pub use crate::domain::{
-        Aggregate, AggregateId, AggregateType, ByOccurrence, Command, Commutative, Declared, Declares,
-        Dispatch, Fold, Intent, InvalidId, Key, KeyedFold, Map, Millis, Recorded, Rejected, TenantId,
+        Aggregate, AggregateId, AggregateType, ByOccurrence, Command, Commutative, Decider, Declared,
+        Declares, Dispatch, Fold, Handler, Intent, InvalidId, Key, KeyedFold, Map, Millis, Recorded,
+        Rejected, TenantId,
     };
     pub use crate::{EffectError, Event, Kernel, Pipeline, Projection, Role, Subscriber, Subset, Union};
 }

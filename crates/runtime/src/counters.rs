@@ -73,6 +73,10 @@ counters! {
     events_conflicting => "foldwright_events_conflicting_total",
     /// Commands that their handler refused.
     rejected => "foldwright_commands_rejected_total",
+    /// Decisions that were taken again because their aggregate had changed meanwhile.
+    decisions_repeated => "foldwright_decisions_repeated_total",
+    /// Commands that were not decided because their events stood in the log already.
+    decisions_standing => "foldwright_decisions_standing_total",
     /// Jobs that were completed.
     jobs_completed => "foldwright_kernel_jobs_completed_total",
     /// Leases whose outcome was refused because the token was not the live one.
@@ -87,6 +91,8 @@ counters! {
     deferred => "foldwright_refolds_deferred_total",
     /// Subscriber runs that were decided.
     runs_decided => "foldwright_runs_decided_total",
+    /// Events of migrations, about which a subscriber was not asked.
+    runs_migrated => "foldwright_runs_migrated_total",
     /// Events that a subscriber did not want.
     runs_declined => "foldwright_runs_declined_total",
     /// Guards that panicked, which means yes, and key rules that gave no key, which means the default.

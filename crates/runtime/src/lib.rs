@@ -35,7 +35,8 @@ pub use counters::{Counter, Counters};
 pub use fold::RefoldBudget;
 pub use ids::{SeededIds, SystemIds};
 pub use kernel::{
-    Answered, Backlog, Kernel, KernelBuilder, MAX_FUTURE, Receipt, Role, SendError, SendRefused,
+    Answered, Backlog, Kernel, KernelBuilder, MAX_FUTURE, Receipt, ReceiptError, ReceiptKey, Role, SendError,
+    SendRefused, StoredEvents,
 };
 pub use pipeline::{Faults, Global, Pipeline, Projection};
 pub use reader::Reader;

@@ -73,6 +73,12 @@ impl EventLog for MemoryLog {
         })
     }
 
+    async fn count(&self, streams: &[StreamKey]) -> Result<Vec<u64>> {
+        let tenants = self.tenants();
+        let count = |stream: &StreamKey| tenants.get(&stream.tenant).map_or(0, |log| log.count(stream));
+        Ok(streams.iter().map(count).collect())
+    }
+
     async fn find(&self, events: &[EventRef]) -> Result<Vec<Option<RawEvent>>> {
         let tenants = self.tenants();
         let find = |event: &EventRef| tenants.get(&event.stream.tenant)?.find(event);

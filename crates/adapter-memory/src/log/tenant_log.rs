@@ -80,6 +80,11 @@ impl TenantLog {
             .cloned()
     }
 
+    pub(super) fn count(&self, stream: &StreamKey) -> u64 {
+        let stream = self.streams.get(&StreamName::of(stream));
+        stream.map_or(0, |stream| stream.events.len() as u64)
+    }
+
     pub(super) fn load(&self, stream: &StreamKey, from: Option<Place>, limits: Limits) -> Page<RawEvent> {
         let Some(stream) = self.streams.get(&StreamName::of(stream)) else {
             return Page::last(Vec::new());

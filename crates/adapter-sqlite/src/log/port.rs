@@ -50,6 +50,14 @@ impl EventLog for SqliteLog {
             .await
     }
 
+    async fn count(&self, streams: &[StreamKey]) -> Result<Vec<u64>> {
+        let streams = streams.to_vec();
+        self.store
+            .readers
+            .run("count", move |db| read::count(db, &streams))
+            .await
+    }
+
     async fn find(&self, events: &[EventRef]) -> Result<Vec<Option<RawEvent>>> {
         let events = events.to_vec();
         self.store

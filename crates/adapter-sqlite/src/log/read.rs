@@ -32,6 +32,16 @@ pub(super) fn load(
     page.finish()
 }
 
+/// How many events each stream holds, as the writer counts them.
+pub(super) fn count(read: &mut Read<'_>, streams: &[StreamKey]) -> Outcome<Vec<u64>> {
+    let mut counts = Vec::with_capacity(streams.len());
+    for stream in streams {
+        let found = Stream::find(read.db, read.names, stream)?;
+        counts.push(found.map_or(0, |stream| stream.events));
+    }
+    Ok(counts)
+}
+
 /// Single events. There is no index on event ids, so a stream is looked through once, by its index alone, however many
 /// of its events are asked for.
 pub(super) fn find(read: &mut Read<'_>, events: &[EventRef]) -> Outcome<Vec<Option<RawEvent>>> {

@@ -143,3 +143,23 @@ pub async fn of_concurrent_expectations_one_wins(fixture: &dyn Fixture) {
     assert_eq!((won, mismatched, unsupported), expected);
     assert_eq!(load(&*harness.ports.log, &stream("a")).await.len(), won);
 }
+
+/// C-05: a count is what an expectation meets, per stream and tenant.
+pub async fn streams_are_counted(fixture: &dyn Fixture) {
+    let harness = fixture.open().await;
+    let log = &*harness.ports.log;
+    let mut events = Events::new();
+    let [a, b, none] = ["a", "b", "none"].map(stream);
+    let twice = append(vec![events.next(&a, 1), events.next(&a, 2)]);
+    let once = append(vec![events.next(&b, 3)]);
+    for append in [twice.clone(), once, twice] {
+        append_one(log, append).await.unwrap();
+    }
+    let foreign = StreamKey {
+        tenant: foldwright_domain::TenantId::parse("someone-else").unwrap(),
+        ..a.clone()
+    };
+    let asked = [b, none, a, foreign];
+    assert_eq!(log.count(&asked).await.unwrap(), [1, 0, 2, 0]);
+    assert!(log.count(&[]).await.unwrap().is_empty());
+}

@@ -60,6 +60,27 @@ pub trait EventLog: Send + Sync + 'static {
     /// The events of one stream, in canonical order.
     async fn load(&self, stream: &StreamKey, from: Option<Cursor>, limits: Limits) -> Result<Page<RawEvent>>;
 
+    /// How many distinct events these streams hold, in the order asked; 0 for one that holds none. What
+    /// [`Expect::Count`](crate::Expect::Count) compares with, at the moment of the read.
+    ///
+    /// Unless an adapter knows better, it reads the streams.
+    async fn count(&self, streams: &[StreamKey]) -> Result<Vec<u64>> {
+        let mut counts = Vec::with_capacity(streams.len());
+        for stream in streams {
+            let (mut count, mut from) = (0, None);
+            loop {
+                let page = self.load(stream, from, Limits::items(1_000)).await?;
+                count += page.items.len() as u64;
+                match page.next {
+                    Some(next) => from = Some(next),
+                    None => break,
+                }
+            }
+            counts.push(count);
+        }
+        Ok(counts)
+    }
+
     /// Single events, in the order asked; `None` for one that is not stored in that stream.
     async fn find(&self, events: &[EventRef]) -> Result<Vec<Option<RawEvent>>>;
 

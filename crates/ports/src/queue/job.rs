@@ -31,11 +31,11 @@ pub struct NewJob {
     pub header: Bytes,
     /// What the job is about: the command or the event.
     pub body: Body,
-    /// What goes with it: the state that a subscriber was decided on.
+    /// What goes with it: the state that a subscriber was decided on, or what a command's sender wants beside it.
     pub context: Option<Context>,
 }
 
-/// The state that goes with a job.
+/// What goes with a job.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Context {
     /// The state.

@@ -1,16 +1,13 @@
-//! Runs commands: intent, events, append, and the jobs that follow.
-use super::{Failure, RouteHandler, settlement, stored_events::StoredEvents};
-use crate::{
-    catch::caught,
-    context::Context,
-    fold::aggregate_group_key,
-    wire::{CommandAnswer, CommandBody, Header, MAX_BODY_BYTES, TooLarge},
+//! Runs commands that need no state: intent, events, append, and the jobs that follow.
+use super::{
+    Failure, RouteHandler,
+    accepted::{Accepted, guarded},
+    settlement,
+    stored_events::StoredEvents,
 };
+use crate::context::Context;
 use async_trait::async_trait;
-use foldwright_domain::{
-    Aggregate, Batch, BatchError, Command, EncodeError, Event, EventId, Identity, Intent, Meta, Origin,
-    Recorded, Rejected, StreamKey, TenantId,
-};
+use foldwright_domain::{Batch, Handler, Rejected};
 use foldwright_ports::{
     Answer, Append, AppendError, Appended, Expect, HandedJob, Lease, NewJob, Outcome, Rest, Settlement,
 };
@@ -19,7 +16,7 @@ use std::marker::PhantomData;
 /// One command type.
 pub(crate) struct CommandHandler<C>(PhantomData<fn() -> C>);
 
-impl<C: Command> CommandHandler<C> {
+impl<C: Handler> CommandHandler<C> {
     pub(crate) fn new() -> Self {
         Self(PhantomData)
     }
@@ -27,19 +24,19 @@ impl<C: Command> CommandHandler<C> {
 
 /// A command after its handler has run.
 enum Decided<C> {
-    Events(Intent<C>, Batch),
-    NoEvents,
-    Rejected(Rejected),
+    Events(Accepted<C>, Batch),
+    NoEvents(Accepted<C>),
+    Rejected(Accepted<C>, Rejected),
 }
 
 /// What one command led to.
 struct Ran {
     then: Vec<NewJob>,
-    answer: Option<CommandAnswer>,
+    answer: Option<Answer>,
 }
 
 #[async_trait]
-impl<C: Command> RouteHandler for CommandHandler<C> {
+impl<C: Handler> RouteHandler for CommandHandler<C> {
     async fn run(&self, leases: Vec<Lease>, ctx: &Context) -> Vec<Settlement> {
         let mut decided = Vec::with_capacity(leases.len());
         for lease in &leases {
@@ -83,7 +80,7 @@ impl<C: Command> RouteHandler for CommandHandler<C> {
 }
 
 /// Takes a lease's commands in order, up to the first that failed.
-async fn settle<C: Command>(
+async fn settle<C: Handler>(
     lease: &Lease,
     decided: Vec<Result<Decided<C>, Failure>>,
     answers: &mut impl Iterator<Item = Result<Vec<Appended>, AppendError>>,
@@ -92,7 +89,7 @@ async fn settle<C: Command>(
 ) -> Settlement {
     let mut settled = settlement(lease, 0, Rest::Back);
     let mut failure = None;
-    for (one, job) in decided.into_iter().zip(&lease.jobs) {
+    for one in decided {
         // The answer is taken even behind a failure, so that the next lease finds its own.
         let ran = finish(one, answers, stored, ctx).await;
         if failure.is_some() {
@@ -105,10 +102,7 @@ async fn settle<C: Command>(
                     rest: Rest::Back,
                 };
                 settled.then.extend(then);
-                settled.answers.extend(answer.map(|a| Answer {
-                    job: job.id,
-                    answer: a.encode(),
-                }));
+                settled.answers.extend(answer);
             }
             Err(cause) => failure = Some(cause),
         }
@@ -119,163 +113,47 @@ async fn settle<C: Command>(
     settled
 }
 
-async fn finish<C: Command>(
+async fn finish<C: Handler>(
     decided: Result<Decided<C>, Failure>,
     answers: &mut impl Iterator<Item = Result<Vec<Appended>, AppendError>>,
     stored: &StoredEvents,
     ctx: &Context,
 ) -> Result<Ran, Failure> {
     match decided? {
-        Decided::Rejected(Rejected { code, message }) => {
-            ctx.counters.rejected.add(1);
-            let answer = CommandAnswer::Rejected {
-                code: code.into_owned(),
-                message,
-            };
-            Ok(Ran {
-                then: Vec::new(),
-                answer: Some(answer),
-            })
-        }
-        Decided::NoEvents => Ok(Ran {
+        Decided::Rejected(accepted, rejected) => Ok(Ran {
             then: Vec::new(),
-            answer: None,
+            answer: Some(accepted.rejected(rejected, ctx)),
         }),
-        Decided::Events(intent, batch) => {
+        Decided::NoEvents(accepted) => Ok(Ran {
+            then: Vec::new(),
+            answer: accepted.no_events(),
+        }),
+        Decided::Events(accepted, batch) => {
             let appended = match answers.next() {
                 Some(Ok(appended)) => appended,
                 Some(Err(AppendError::Store(error))) => return Err(error.into()),
                 Some(Err(error)) => return Err(Failure::retry(error.to_string())),
                 None => return Err(Failure::retry("the log did not answer for every command")),
             };
-            after_store(&intent, ctx);
+            accepted.after_store(ctx);
             let events = stored.of(batch, &appended, ctx)?;
             let then = ctx.router.follow_ups(&events, &ctx.bodies).await?;
-            Ok(Ran { then, answer: None })
+            Ok(Ran {
+                then,
+                answer: accepted.events(&events),
+            })
         }
     }
 }
 
-/// Best effort: a panic in it is counted and fails nothing.
-fn after_store<C: Command>(intent: &Intent<C>, ctx: &Context) {
-    if let Err(message) = caught(|| C::after_store(intent)) {
-        ctx.counters.hooks_swallowed.add(1);
-        tracing::warn!(command = C::NAME, message, "`after_store` panicked");
-    }
-}
-
-async fn decide<C: Command>(lease: &Lease, job: &HandedJob, ctx: &Context) -> Result<Decided<C>, Failure> {
-    let tenant = &lease.group.tenant;
-    Header::of(job, tenant)?;
-    let body = CommandBody::decode(&ctx.bodies.read(tenant, &job.body).await?)?;
-    caught(|| handle::<C>(tenant, &body))
-        .unwrap_or_else(|message| Err(Failure::retry(format!("`{}` panicked: {message}", C::NAME))))
-}
-
-/// All of the user's code that a command runs before its append. A panic anywhere in it fails this command alone.
-fn handle<C: Command>(tenant: &TenantId, body: &CommandBody) -> Result<Decided<C>, Failure> {
-    let payload: C = serde_json::from_slice(&body.payload)
-        .map_err(|error| Failure::retry(format!("the payload of `{}` does not decode: {error}", C::NAME)))?;
-    let origin = Origin {
-        correlation_id: body.correlation_id,
-        causation_id: body.causation_id,
-        trace_context: body.trace_context.clone(),
-    };
-    let intent = Intent {
-        tenant: tenant.clone(),
-        occurred_at: body.occurred_at,
-        payload,
-        origin,
-    };
-    match C::handle(&intent) {
-        Err(rejected) => Ok(Decided::Rejected(rejected)),
-        Ok(events) if events.is_empty() => Ok(Decided::NoEvents),
+async fn decide<C: Handler>(lease: &Lease, job: &HandedJob, ctx: &Context) -> Result<Decided<C>, Failure> {
+    let accepted = Accepted::<C>::read(lease, job, ctx).await?;
+    match guarded::<C, _>(|| Ok(C::handle(&accepted.intent)))? {
+        Err(rejected) => Ok(Decided::Rejected(accepted, rejected)),
+        Ok(events) if events.is_empty() => Ok(Decided::NoEvents(accepted)),
         Ok(events) => {
-            let batch = batch::<C>(&intent, body, &events)
-                .map_err(|error| Failure::quarantine(format!("`{}`: {error}", C::NAME)))?;
-            Ok(Decided::Events(intent, batch))
+            let batch = accepted.batch(&events)?;
+            Ok(Decided::Events(accepted, batch))
         }
-    }
-}
-
-/// Why a handler's events cannot be appended.
-#[derive(Debug, thiserror::Error)]
-enum BadEvents {
-    #[error(transparent)]
-    Id(#[from] foldwright_domain::InvalidId),
-    #[error(transparent)]
-    Encode(#[from] EncodeError),
-    #[error(transparent)]
-    Batch(#[from] BatchError),
-    #[error(transparent)]
-    TooLarge(#[from] TooLarge),
-}
-
-/// More than an event's envelope takes in its job, beside its idempotency key.
-const ENVELOPE_BYTES: usize = 4 << 10;
-
-/// What is appended must fit into the jobs that bring it to projections, or it would never reach one.
-fn fits(data: usize, key: Option<&str>) -> Result<(), TooLarge> {
-    let bytes = data + key.map_or(0, str::len) + ENVELOPE_BYTES;
-    if bytes > MAX_BODY_BYTES {
-        Err(TooLarge {
-            bytes,
-            limit: MAX_BODY_BYTES,
-        })
-    } else {
-        Ok(())
-    }
-}
-
-/// The events of a command, with the ids that every run of it gives them.
-fn batch<C: Command>(
-    intent: &Intent<C>,
-    body: &CommandBody,
-    events: &[<C::Of as Aggregate>::Event],
-) -> Result<Batch, BadEvents> {
-    let stream = StreamKey {
-        tenant: intent.tenant.clone(),
-        aggregate_type: <C::Of as Aggregate>::TYPE.as_str().into(),
-        id: intent.payload.aggregate_id()?,
-    };
-    let key = intent.payload.idempotency_key();
-    let mut raw = Vec::with_capacity(events.len());
-    for (index, event) in events.iter().enumerate() {
-        let id = body
-            .id
-            .event(index)
-            .ok_or(BatchError::TooMany { events: events.len() })?;
-        let descriptor = event.descriptor();
-        let meta = Meta {
-            id,
-            identity: key.as_deref().map_or_else(
-                || Identity::of_id(id),
-                |key| Identity::keyed(&stream, C::NAME, index, key),
-            ),
-            stream: stream.clone(),
-            event_type: descriptor.event_type.into(),
-            version: descriptor.version.into(),
-            occurred_at: intent.occurred_at,
-            accepted_at: body.accepted_at,
-            idempotency_key: key.as_deref().map(Into::into),
-            correlation_id: body.correlation_id.unwrap_or(body.id),
-            causation_id: body.causation_id.unwrap_or(EventId::from_u128(body.id.as_u128())),
-            trace_context: body.trace_context.clone(),
-        };
-        let data = event.encode()?;
-        fits(data.len(), key.as_deref())?;
-        raw.push(Recorded {
-            meta,
-            data: data.into(),
-        });
-    }
-    Ok(Batch::new(&stream, raw)?)
-}
-
-/// The key of the group that a command runs in.
-pub(crate) fn command_group_key<C: Command>(stream: &StreamKey, payload: &C) -> std::sync::Arc<str> {
-    match payload.group_key() {
-        Some(key) => format!("{}:{key}", stream.aggregate_type).into(),
-        None => aggregate_group_key(stream),
     }
 }

@@ -1,5 +1,5 @@
 //! Putting a kernel together.
-use super::{Kernel, Role};
+use super::{Desk, Inline, Kernel, Role};
 use crate::{
     context::Context,
     counters::Counters,
@@ -24,6 +24,7 @@ pub struct KernelBuilder {
     worker: WorkerSettings,
     refolds: RefoldBudget,
     propagation: Arc<dyn Propagation>,
+    unguarded_deciders: bool,
     faults: Vec<String>,
 }
 
@@ -38,6 +39,7 @@ impl KernelBuilder {
             worker: WorkerSettings::default(),
             refolds: RefoldBudget::default(),
             propagation: Arc::new(SpanFields),
+            unguarded_deciders: false,
             faults: Vec::new(),
         }
     }
@@ -98,6 +100,18 @@ impl KernelBuilder {
         self
     }
 
+    /// Accepts deciders on a log without conditional append, where they are otherwise a start-up fault.
+    ///
+    /// What is weaker then: the log does not refuse a decision that was taken on an older state. Decisions of one
+    /// aggregate still run one after the other, and each sees what the log holds when it starts. But what a handler's
+    /// command appends in between, or a decision whose process was paused beyond its lease, is not seen: a rule
+    /// may be broken by two events that never saw each other.
+    #[must_use]
+    pub fn accept_unguarded_deciders(mut self) -> Self {
+        self.unguarded_deciders = true;
+        self
+    }
+
     fn bind(&mut self, (kind, name): (&'static str, &'static str), table: Box<dyn std::any::Any + Send>) {
         if self.tables.insert((kind, name), table).is_some() {
             self.faults
@@ -114,12 +128,14 @@ impl KernelBuilder {
         let elsewhere = self.tables.keys().copied().collect();
         let mut installer = Installer::new(self.ports.clone(), counters.clone(), self.tables);
         installer.faults = self.faults;
+        installer.unguarded_deciders = self.unguarded_deciders;
         let is_empty = self.parts.iter().all(|(_, parts)| parts.is_empty());
         for (pipeline, parts) in self.parts {
             for part in parts {
                 part.install(pipeline, &mut installer);
             }
         }
+        installer.finish();
         let unbound = std::mem::take(&mut installer.tables);
         let unbound = unbound
             .keys()
@@ -153,6 +169,8 @@ impl KernelBuilder {
             .role
             .works()
             .then(|| Worker::start(&ctx, &installer.routes, self.worker));
-        Ok(Kernel::new(ctx, installer.commands, elsewhere, worker))
+        let inline = (self.role == Role::Migration).then(|| Inline::new(installer.routes));
+        let desk = Desk::new(ctx, installer.commands, installer.folds);
+        Ok(Kernel::new(desk, elsewhere, worker, inline))
     }
 }

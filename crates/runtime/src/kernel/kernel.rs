@@ -1,13 +1,12 @@
 //! A running kernel.
-use super::{Answered, Backlog, KernelBuilder, Receipt, Role, SendError, SendRefused, send};
-use crate::{context::Context, counters::Counters, reader::Reader, wire::CommandAnswer, worker::Worker};
-use foldwright_domain::{Command, Intent, Rejected};
-use foldwright_ports::{Error, Kind, NewJob, Ports, Result, Room, Route, StageRefused};
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-    time::Duration,
+use super::{
+    Answered, Backlog, Desk, Inline, KernelBuilder, Receipt, ReceiptKey, Role, SendError, SendRefused,
+    send::{self, How},
 };
+use crate::{counters::Counters, reader::Reader, worker::Worker};
+use foldwright_domain::{Command, Intent, SecurityError, StreamKey, TenantId};
+use foldwright_ports::{Error, JobId, Kind, NewJob, Ports, Result, Room, StageRefused};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 /// The waits before a call whose outcome is unknown is repeated.
 const STAGE_AGAIN: [Duration; 3] = [
@@ -23,10 +22,11 @@ const LOOK: Duration = Duration::from_millis(20);
 ///
 /// Dropping it drops what its worker does; their leases lapse. [`close`](Self::close) finishes it instead.
 pub struct Kernel {
-    ctx: Arc<Context>,
-    commands: BTreeMap<&'static str, Route>,
+    desk: Arc<Desk>,
     elsewhere: Arc<BTreeSet<(&'static str, &'static str)>>,
     worker: Option<Worker>,
+    /// Runs commands while they are sent, where the role says so.
+    inline: Option<Inline>,
 }
 
 impl Kernel {
@@ -37,29 +37,66 @@ impl Kernel {
     }
 
     pub(super) fn new(
-        ctx: Arc<Context>,
-        commands: BTreeMap<&'static str, Route>,
+        desk: Arc<Desk>,
         elsewhere: BTreeSet<(&'static str, &'static str)>,
         worker: Option<Worker>,
+        inline: Option<Inline>,
     ) -> Self {
         Self {
-            ctx,
-            commands,
+            desk,
             elsewhere: Arc::new(elsewhere),
             worker,
+            inline,
         }
     }
 
-    /// Accepts a command: returns when it is durable in the queue. Its decision comes later.
+    /// Accepts a command: returns when it is durable in the queue. Its decision comes later. With
+    /// [`Role::Migration`] it returns when it is decided and its jobs are staged.
+    ///
+    /// The queue keeps no answer of it but a rejection: use [`ask`](Self::ask) where the answer is waited for.
     ///
     /// Cancellation: a dropped call leaves it undecided whether the command was accepted.
     ///
     /// # Errors
     /// [`SendError`] gives the intent back. Nothing was staged, unless the store stayed away
     /// ([`SendRefused::outcome_is_unknown`]): then the command may have been accepted all the same, and sending it again
-    /// is safe only with an idempotency key.
+    /// is safe only with an idempotency key. A queue that is full says when to come back
+    /// ([`SendRefused::retry_after`]).
     pub async fn send<C: Command>(&self, intent: Intent<C>) -> Result<Receipt, SendError<C>> {
-        let mut receipts = self.stage(vec![intent]).await?;
+        self.one(intent, false).await
+    }
+
+    /// Accepts a command whose sender is going to ask for its answer ([`Receipt::decided`]): the queue keeps it for a
+    /// minute, whatever it is. That is one more row to write and to remove; where nobody asks, [`send`](Self::send).
+    ///
+    /// Cancellation and errors: as [`send`](Self::send).
+    pub async fn ask<C: Command>(&self, intent: Intent<C>) -> Result<Receipt, SendError<C>> {
+        self.one(intent, true).await
+    }
+
+    /// Accepts many commands in one call, all or none; receipts in the order of the call. With [`Role::Migration`] they
+    /// run one after the other, up to the first that fails: that one and those behind it come back.
+    ///
+    /// Cancellation and errors: as [`send`](Self::send).
+    pub async fn send_all<C: Command>(
+        &self,
+        intents: impl IntoIterator<Item = Intent<C>>,
+    ) -> Result<Vec<Receipt>, SendError<C>> {
+        self.all(intents.into_iter().collect(), false).await
+    }
+
+    /// As [`send_all`](Self::send_all), with the answers kept as [`ask`](Self::ask) has them kept.
+    ///
+    /// Cancellation and errors: as [`send`](Self::send).
+    pub async fn ask_all<C: Command>(
+        &self,
+        intents: impl IntoIterator<Item = Intent<C>>,
+    ) -> Result<Vec<Receipt>, SendError<C>> {
+        self.all(intents.into_iter().collect(), true).await
+    }
+
+    async fn one<C: Command>(&self, intent: Intent<C>, asks: bool) -> Result<Receipt, SendError<C>> {
+        let mut receipts = self.all(vec![intent], asks).await?;
         match receipts.pop() {
             Some(receipt) => Ok(receipt),
             None => Err(SendError {
@@ -69,53 +106,76 @@ impl Kernel {
         }
     }
 
-    /// Accepts many commands in one call, all or none; receipts in the order of the call.
-    ///
-    /// Cancellation and errors: as [`send`](Self::send).
-    pub async fn send_all<C: Command>(
+    async fn all<C: Command>(
         &self,
-        intents: impl IntoIterator<Item = Intent<C>>,
+        mut intents: Vec<Intent<C>>,
+        asks: bool,
     ) -> Result<Vec<Receipt>, SendError<C>> {
-        self.stage(intents.into_iter().collect()).await
-    }
-
-    async fn stage<C: Command>(&self, intents: Vec<Intent<C>>) -> Result<Vec<Receipt>, SendError<C>> {
-        match self.try_stage(&intents).await {
-            Ok(receipts) => Ok(receipts),
-            Err(refused) => Err(SendError { intents, refused }),
-        }
-    }
-
-    async fn try_stage<C: Command>(&self, intents: &[Intent<C>]) -> Result<Vec<Receipt>, SendRefused> {
-        let route = self
-            .commands
-            .get(C::NAME)
-            .ok_or(SendRefused::NotRegistered { command: C::NAME })?;
-        let mut jobs = Vec::with_capacity(intents.len());
+        let Some(inline) = &self.inline else {
+            return match self.stage(&intents, asks).await {
+                Ok(receipts) => Ok(receipts),
+                Err(refused) => Err(SendError { intents, refused }),
+            };
+        };
         let mut receipts = Vec::with_capacity(intents.len());
-        for intent in intents {
-            let (job, receipt) = send::job(intent, route, &self.ctx).await?;
-            jobs.push(job);
-            receipts.push(receipt);
-        }
-        if !jobs.is_empty() {
-            self.stage_jobs(jobs).await?;
+        for intent in &intents {
+            match self.migrate(intent, inline).await {
+                Ok(receipt) => receipts.push(receipt),
+                Err(refused) => {
+                    let intents = intents.split_off(receipts.len());
+                    return Err(SendError { intents, refused });
+                }
+            }
         }
         Ok(receipts)
     }
 
+    async fn stage<C: Command>(
+        &self,
+        intents: &[Intent<C>],
+        asks: bool,
+    ) -> Result<Vec<Receipt>, SendRefused> {
+        let how = How {
+            asks,
+            migrates: false,
+        };
+        let mut jobs = Vec::with_capacity(intents.len());
+        let mut receipts = Vec::with_capacity(intents.len());
+        for intent in intents {
+            let (job, receipt) = send::job(intent, how, &self.desk).await?;
+            jobs.push(job);
+            receipts.push(receipt);
+        }
+        if !jobs.is_empty() {
+            self.stage_jobs(jobs, Room::Sender).await?;
+        }
+        Ok(receipts)
+    }
+
+    /// Runs one command, and stages what follows: nobody may refuse that for want of room, because its events stand.
+    async fn migrate<C: Command>(&self, intent: &Intent<C>, inline: &Inline) -> Result<Receipt, SendRefused> {
+        let how = How {
+            asks: true,
+            migrates: true,
+        };
+        let (job, mut receipt) = send::job(intent, how, &self.desk).await?;
+        let ctx = &*self.desk.ctx;
+        let (answered, then) = inline.run(job, ctx.ports.clock.now(), ctx).await?;
+        if !then.is_empty() {
+            self.stage_jobs(then, Room::Lease).await?;
+        }
+        receipt.inline = answered;
+        Ok(receipt)
+    }
+
     /// Repeats a call whose outcome is unknown under its nonce, so that commands are not staged twice.
-    async fn stage_jobs(&self, jobs: Vec<NewJob>) -> Result<()> {
-        let nonce = self.ctx.ids.nonce();
+    async fn stage_jobs(&self, jobs: Vec<NewJob>, room: Room) -> Result<()> {
+        let ctx = &self.desk.ctx;
+        let nonce = ctx.ids.nonce();
         let mut waits = STAGE_AGAIN.iter();
         loop {
-            let Err(StageRefused { error, .. }) = self
-                .ctx
-                .ports
-                .queue
-                .stage(nonce, jobs.clone(), Room::Sender)
-                .await
-            else {
+            let staged = ctx.ports.queue.stage(nonce, jobs.clone(), room).await;
+            let Err(StageRefused { error, .. }) = staged else {
                 return Ok(());
             };
             let unknown = matches!(error.kind(), Kind::Unavailable | Kind::Timeout);
@@ -126,19 +186,41 @@ impl Kernel {
         }
     }
 
-    /// The answer of a command that was rejected; `None` while it is not decided, when it led to events, and a
-    /// minute after it was decided.
+    /// The answer of a command as far as it stands, without waiting: of one that was sent with [`ask`](Self::ask)
+    /// whatever it is, of another one a rejection. `None` while it is not decided, and a minute after it was.
     ///
     /// # Errors
     /// The queue's.
     pub async fn answer(&self, receipt: &Receipt) -> Result<Option<Answered>> {
-        let Some(bytes) = self.ctx.ports.queue.answer(&receipt.tenant, receipt.job).await? else {
-            return Ok(None);
+        receipt.kept().await
+    }
+
+    /// A receipt that another process gave, or this one earlier. `tenant` is whoever asks: they get no receipt of
+    /// somebody else's command, whatever the key says.
+    ///
+    /// # Errors
+    /// [`Kind::Security`] for a key of another tenant; [`Kind::Invalid`] for a command that is not registered.
+    pub fn receipt(&self, tenant: &TenantId, key: &ReceiptKey) -> Result<Receipt> {
+        if key.tenant != *tenant {
+            return Err(SecurityError::ForeignTenant { what: "receipt" }.into());
+        }
+        let Some((name, registered)) = self.desk.commands.get_key_value(key.command.as_str()) else {
+            let advice = "its command is not registered: add it to a pipeline of this kernel";
+            return Err(Error::new(Kind::Invalid, "receipt", advice));
         };
-        let CommandAnswer::Rejected { code, message } = CommandAnswer::decode(&bytes).map_err(|source| {
-            Error::new(Kind::Corrupt, "answer", "the stored answer does not decode").caused_by(source)
-        })?;
-        Ok(Some(Answered::Rejected(Rejected::new(code, message))))
+        Ok(Receipt {
+            command: key.id,
+            name,
+            stream: StreamKey {
+                tenant: tenant.clone(),
+                aggregate_type: registered.aggregate_type.into(),
+                id: key.aggregate.clone(),
+            },
+            job: JobId::of_command(key.id, &registered.route),
+            asked: key.asked,
+            inline: None,
+            desk: self.desk.clone(),
+        })
     }
 
     /// What is still to be done, over all processes on the same queue.
@@ -146,7 +228,7 @@ impl Kernel {
     /// # Errors
     /// The queue's.
     pub async fn backlog(&self) -> Result<Backlog> {
-        Ok(Backlog::of(&self.ctx.ports.queue_admin.depth().await?))
+        Ok(Backlog::of(&self.desk.ctx.ports.queue_admin.depth().await?))
     }
 
     /// Waits until no command, fold or map waits or runs, and answers what is left; `watch` sees each look at it.
@@ -171,13 +253,13 @@ impl Kernel {
     /// Reads what projections made.
     #[must_use]
     pub fn reader(&self) -> Reader {
-        Reader::without(self.ctx.ports.clone(), self.elsewhere.clone())
+        Reader::without(self.desk.ctx.ports.clone(), self.elsewhere.clone())
     }
 
     /// What this kernel has counted since it was started.
     #[must_use]
     pub fn counters(&self) -> &Counters {
-        &self.ctx.counters
+        &self.desk.ctx.counters
     }
 
     /// Stops taking work, finishes and settles what is in hand, and ends every task. The stores stay open: they are
@@ -192,7 +274,7 @@ impl Kernel {
 impl std::fmt::Debug for Kernel {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Kernel")
-            .field("commands", &self.commands)
+            .field("commands", &self.desk.commands.keys())
             .finish_non_exhaustive()
     }
 }

@@ -1,12 +1,13 @@
 //! Accepting commands.
+use super::{Desk, Receipt};
 use crate::{
-    context::Context,
-    handlers::command_group_key,
-    kernel::Receipt,
-    wire::{BodyError, CommandBody, Content, FORMAT, Header, Subject, TooLarge},
+    catch::caught,
+    handlers::fits,
+    pipeline::Registered,
+    wire::{BodyError, CommandBody, Content, FORMAT, Header, Subject, TooLarge, Wish},
 };
 use foldwright_domain::{Aggregate, Command, EventId, Intent, InvalidId, Millis, Position, StreamKey};
-use foldwright_ports::{Error, GroupId, JobId, Kind, NewJob, Route};
+use foldwright_ports::{Error, GroupId, JobId, Kind, NewJob};
 use std::{fmt, sync::Arc, time::Duration};
 
 /// How far after its acceptance a command's business time may lie: 24 h. One event from further ahead would make
@@ -80,9 +81,21 @@ pub enum SendRefused {
     /// Its payload is nothing that JSON can express.
     #[error("the payload does not encode: {0}")]
     Encode(#[from] serde_json::Error),
+    /// A command of this name is registered, but as another Rust type.
+    #[error("command `{command}` is registered as another type: send the type that the pipeline declares")]
+    OtherType {
+        /// Its name.
+        command: &'static str,
+    },
     /// It is too large.
     #[error(transparent)]
     TooLarge(TooLarge),
+    /// It was run while it was sent ([`Role::Migration`](crate::Role::Migration)) and failed.
+    #[error("the command failed: {error}")]
+    Failed {
+        /// What went wrong.
+        error: String,
+    },
     /// The queue or the blob store refused. Its kind says whether to try again.
     #[error(transparent)]
     Store(#[from] Error),
@@ -93,6 +106,15 @@ impl SendRefused {
     #[must_use]
     pub fn outcome_is_unknown(&self) -> bool {
         matches!(self, Self::Store(error) if matches!(error.kind(), Kind::Unavailable | Kind::Timeout))
+    }
+
+    /// The shortest wait after which sending again makes sense, when the store named one: a queue that is full does.
+    #[must_use]
+    pub fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::Store(error) => error.wait(),
+            _ => None,
+        }
     }
 
     /// Whether the same commands may be accepted later.
@@ -113,12 +135,26 @@ impl From<BodyError> for SendRefused {
     }
 }
 
+/// How commands are sent.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct How {
+    /// Whether the answer is kept whatever it is.
+    pub(super) asks: bool,
+    /// Whether they are run by a migration.
+    pub(super) migrates: bool,
+}
+
 /// The job of one command.
-pub(crate) async fn job<C: Command>(
+pub(super) async fn job<C: Command>(
     intent: &Intent<C>,
-    route: &Route,
-    ctx: &Context,
+    how: How,
+    desk: &Arc<Desk>,
 ) -> Result<(NewJob, Receipt), SendRefused> {
+    let ctx = &desk.ctx;
+    let Registered { route, groups, .. } = desk
+        .commands
+        .get(C::NAME)
+        .ok_or(SendRefused::NotRegistered { command: C::NAME })?;
     let now = ctx.ports.clock.now();
     check_time(intent.occurred_at, now)?;
     let stream = StreamKey {
@@ -126,14 +162,23 @@ pub(crate) async fn job<C: Command>(
         aggregate_type: <C::Of as Aggregate>::TYPE.as_str().into(),
         id: intent.payload.aggregate_id()?,
     };
-    let key = command_group_key(&stream, &intent.payload);
+    let (path, key) = groups
+        .group(&stream, &intent.payload)
+        .ok_or(SendRefused::OtherType { command: C::NAME })?;
     if key.len() > GroupId::MAX_KEY_BYTES {
         return Err(SendRefused::GroupKey {
             bytes: key.len(),
             limit: GroupId::MAX_KEY_BYTES,
         });
     }
-    let id = ctx.ids.command_id(now);
+    let mut id = ctx.ids.command_id(now);
+    if how.migrates {
+        id = id.of_migration();
+    }
+    let payload = serde_json::to_vec(&intent.payload)?;
+    // An event says at least what its command does, where it is declared to be one. One that takes less is made from less.
+    let idempotency_key = caught(|| intent.payload.idempotency_key()).unwrap_or_default();
+    fits(payload.len(), idempotency_key.as_deref()).map_err(SendRefused::TooLarge)?;
     let trace_context = trace_context(intent);
     let body = CommandBody {
         id,
@@ -142,7 +187,7 @@ pub(crate) async fn job<C: Command>(
         correlation_id: intent.origin.correlation_id,
         causation_id: intent.origin.causation_id,
         trace_context: trace_context.clone(),
-        payload: serde_json::to_vec(&intent.payload)?.into(),
+        payload: payload.into(),
     };
     let body = ctx.bodies.write(&intent.tenant, &body.encode()).await?;
     let as_event = EventId::from_u128(id.as_u128());
@@ -151,8 +196,8 @@ pub(crate) async fn job<C: Command>(
         tenant: intent.tenant.clone(),
         content: Content::Command,
         subject: Subject {
-            aggregate_type: stream.aggregate_type,
-            aggregate_id: stream.id,
+            aggregate_type: stream.aggregate_type.clone(),
+            aggregate_id: stream.id.clone(),
             id: as_event,
         },
         trace_context,
@@ -161,15 +206,19 @@ pub(crate) async fn job<C: Command>(
     let job = JobId::of_command(id, route);
     let receipt = Receipt {
         command: id,
-        tenant: intent.tenant.clone(),
+        name: C::NAME,
+        stream,
         job,
+        asked: how.asks,
+        inline: None,
+        desk: desk.clone(),
     };
     let job = NewJob {
         id: job,
         route: route.clone(),
         group: GroupId {
             tenant: intent.tenant.clone(),
-            path: route.path().into(),
+            path,
             key,
         },
         position: Some(Position {
@@ -182,7 +231,7 @@ pub(crate) async fn job<C: Command>(
         format: FORMAT,
         header: header.encode().into(),
         body: body.body,
-        context: None,
+        context: Wish { answer: how.asks }.context(),
     };
     Ok((job, receipt))
 }

@@ -1,12 +1,15 @@
-//! A declared command.
-use super::{Installed, Installer, Lane, Part};
-use crate::handlers::CommandHandler;
-use foldwright_domain::Command;
+//! A declared command with a handler.
+use super::{Installed, Installer, Lane, Part, Registered};
+use crate::{
+    fold::aggregate_group_key,
+    handlers::{CommandHandler, DECIDE_PATH},
+};
+use foldwright_domain::{Aggregate, Handler, StreamKey};
 use std::{marker::PhantomData, sync::Arc};
 
 pub(super) struct CommandPart<C>(pub(super) PhantomData<fn() -> C>);
 
-impl<C: Command> Part for CommandPart<C> {
+impl<C: Handler> Part for CommandPart<C> {
     fn kind(&self) -> &'static str {
         "command"
     }
@@ -16,17 +19,34 @@ impl<C: Command> Part for CommandPart<C> {
     }
 
     fn install(self: Box<Self>, pipeline: &str, installer: &mut Installer) {
-        if let Some(route) = installer.route(&[pipeline, self.kind(), C::NAME]) {
-            installer.commands.insert(C::NAME, route.clone());
-            let handler = Arc::new(CommandHandler::<C>::new());
-            installer.add(
-                route,
-                Installed {
-                    handler,
-                    version: 0,
-                    lane: Lane::Bulk,
-                },
-            );
+        let Some(route) = installer.route(&[pipeline, self.kind(), C::NAME]) else {
+            return;
+        };
+        if route.path() == DECIDE_PATH {
+            installer.faults.push(format!(
+                "{route}: `{DECIDE_PATH}` is the path that all deciders share, give the command another name"
+            ));
         }
+        let path: Arc<str> = route.path().into();
+        let group = move |stream: &StreamKey, payload: &C| (path.clone(), group_key(stream, payload));
+        let registered = Registered::new(route.clone(), C::Of::TYPE.as_str(), group);
+        installer.commands.insert(C::NAME, registered);
+        let handler = Arc::new(CommandHandler::<C>::new());
+        installer.add(
+            route,
+            Installed {
+                handler,
+                version: 0,
+                lane: Lane::Bulk,
+            },
+        );
+    }
+}
+
+/// The key of the group that a command runs in.
+fn group_key<C: Handler>(stream: &StreamKey, payload: &C) -> Arc<str> {
+    match payload.group_key() {
+        Some(key) => format!("{}:{key}", stream.aggregate_type).into(),
+        None => aggregate_group_key(stream),
     }
 }

@@ -1,17 +1,19 @@
 //! A declared fold.
-use super::{Installed, Installer, Lane, Part, Projection};
+use super::{Installed, InstalledFold, Installer, Lane, Part, Projection};
 use crate::{
     encoded::EncodedStates,
     fold::{KeyError, KeyRule},
-    handlers::{CurrentFold, FoldHandler},
+    handlers::{CurrentFold, FoldHandler, FoldLedger},
     router::Projects,
 };
 use foldwright_domain::{EventSet, Fold, RawEvent};
 use foldwright_ports::StateTable;
-use std::{marker::PhantomData, sync::Arc};
+use std::{any::TypeId, marker::PhantomData, sync::Arc};
 
 pub(super) struct FoldPart<F: Fold> {
     pub(super) rule: Arc<dyn KeyRule<F>>,
+    /// Whether it has one state per aggregate, as deciders need it.
+    pub(super) by_aggregate: bool,
     pub(super) projection: Projection<F::On, F::State>,
 }
 
@@ -29,7 +31,11 @@ impl<F: Fold> Part for FoldPart<F> {
         let Some(route) = installer.route(&segments) else {
             return;
         };
-        let Self { rule, projection } = *self;
+        let Self {
+            rule,
+            by_aggregate,
+            projection,
+        } = *self;
         let bound = installer.table::<Arc<dyn StateTable<F::State>>>("fold", F::NAME);
         let table = bound.unwrap_or_else(|| Arc::new(EncodedStates(installer.ports.folds.clone())));
         let routed: Arc<dyn Projects> = Arc::new(FoldRouting {
@@ -38,6 +44,19 @@ impl<F: Fold> Part for FoldPart<F> {
         });
         let event_types = F::On::CATALOG.iter().copied().flatten().map(|d| d.event_type);
         installer.project(event_types, &route, &routed);
+        installer.folds.insert(
+            F::NAME,
+            InstalledFold {
+                pipeline: pipeline.into(),
+                of: TypeId::of::<F>(),
+                by_aggregate,
+                table: Box::new(table.clone()),
+                ledger: Arc::new(FoldLedger {
+                    table: table.clone(),
+                    rule: rule.clone(),
+                }),
+            },
+        );
         let current = Arc::new(CurrentFold {
             table: table.clone(),
             rule: rule.clone(),

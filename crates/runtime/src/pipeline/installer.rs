@@ -1,11 +1,16 @@
 //! From definitions to handlers.
+use super::Registered;
 use crate::{
     counters::Counters,
-    handlers::RouteHandler,
+    handlers::{AsksLedger, RouteHandler},
     router::{Projects, Router},
 };
 use foldwright_ports::{JobId, Ports, Route};
-use std::{any::Any, collections::BTreeMap, sync::Arc};
+use std::{
+    any::{Any, TypeId},
+    collections::BTreeMap,
+    sync::Arc,
+};
 
 /// Typed tables that a composition root bound, by kind and name of the projection. Each holds an `Arc` of its table
 /// trait.
@@ -27,6 +32,19 @@ pub(crate) struct Installed {
     pub(crate) lane: Lane,
 }
 
+/// A fold that this kernel knows.
+pub(crate) struct InstalledFold {
+    pub(crate) pipeline: String,
+    pub(crate) of: TypeId,
+    pub(crate) by_aggregate: bool,
+    /// An `Arc` of its table trait.
+    pub(crate) table: Box<dyn Any + Send>,
+    pub(crate) ledger: Arc<dyn AsksLedger>,
+}
+
+/// What can be installed only when everything else is.
+type Later = Box<dyn FnOnce(&mut Installer)>;
+
 /// Collects handlers, what the router needs, and every fault.
 pub(crate) struct Installer {
     pub(crate) ports: Ports,
@@ -34,7 +52,11 @@ pub(crate) struct Installer {
     pub(crate) tables: Tables,
     pub(crate) router: Router,
     pub(crate) routes: BTreeMap<Route, Installed>,
-    pub(crate) commands: BTreeMap<&'static str, Route>,
+    pub(crate) commands: BTreeMap<&'static str, Registered>,
+    pub(crate) folds: BTreeMap<&'static str, InstalledFold>,
+    /// Whether deciders may run on a log that does not guard them.
+    pub(crate) unguarded_deciders: bool,
+    later: Vec<Later>,
     pub(crate) faults: Vec<String>,
 }
 
@@ -47,6 +69,9 @@ impl Installer {
             router: Router::default(),
             routes: BTreeMap::new(),
             commands: BTreeMap::new(),
+            folds: BTreeMap::new(),
+            unguarded_deciders: false,
+            later: Vec::new(),
             faults: Vec::new(),
         }
     }
@@ -79,6 +104,18 @@ impl Installer {
             return;
         }
         self.routes.insert(route, installed);
+    }
+
+    /// Installs something when everything that was declared is known.
+    pub(crate) fn later(&mut self, install: impl FnOnce(&mut Self) + 'static) {
+        self.later.push(Box::new(install));
+    }
+
+    /// Installs what had to wait.
+    pub(crate) fn finish(&mut self) {
+        for install in std::mem::take(&mut self.later) {
+            install(self);
+        }
     }
 
     /// Brings events to a projection.

@@ -1,5 +1,6 @@
 //! What a service is made of: names and rules, no adapter. A definition opens nothing and cannot send.
 mod command_part;
+mod decider_part;
 mod faults;
 mod fold_part;
 mod global;
@@ -8,10 +9,12 @@ mod map_part;
 mod part;
 mod pipeline;
 mod projection;
+mod registered;
 
 pub use faults::Faults;
 pub use global::Global;
-pub(crate) use installer::{Installed, Installer, Lane, Tables};
+pub(crate) use installer::{Installed, InstalledFold, Installer, Lane, Tables};
 pub(crate) use part::Part;
 pub use pipeline::Pipeline;
 pub use projection::Projection;
+pub(crate) use registered::Registered;

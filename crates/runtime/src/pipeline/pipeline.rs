@@ -1,7 +1,10 @@
 //! The commands and projections of one aggregate.
-use super::{Faults, Part, Projection, command_part::CommandPart, fold_part::FoldPart, map_part::MapPart};
+use super::{
+    Faults, Part, Projection, command_part::CommandPart, decider_part::DeciderPart, fold_part::FoldPart,
+    map_part::MapPart,
+};
 use crate::fold::{ByAggregate, ByKey};
-use foldwright_domain::{Aggregate, Command, Declared, Declares, EventsOf, Fold, KeyedFold, Map};
+use foldwright_domain::{Aggregate, Decider, Declared, Declares, EventsOf, Fold, Handler, KeyedFold, Map};
 use foldwright_ports::Route;
 use std::{collections::BTreeSet, marker::PhantomData, sync::Arc};
 
@@ -23,9 +26,17 @@ impl<A: Aggregate> Pipeline<A> {
         }
     }
 
+    /// A command that decides on the state of its aggregate. Its fold has to be one of this pipeline's
+    /// ([`fold`](Self::fold)), and the log has to know conditional appends; both are checked at
+    /// [`start`](crate::KernelBuilder::start).
+    #[must_use]
+    pub fn decider<C: Decider<Of = A>>(self) -> Self {
+        self.with(DeciderPart::<C>(PhantomData))
+    }
+
     /// A command with a handler.
     #[must_use]
-    pub fn command<C: Command<Of = A>>(self) -> Self {
+    pub fn command<C: Handler<Of = A>>(self) -> Self {
         self.with(CommandPart::<C>(PhantomData))
     }
 
@@ -47,6 +58,7 @@ impl<A: Aggregate> Pipeline<A> {
         let rule = Arc::new(ByAggregate::new(A::TYPE.as_str()));
         self.with(FoldPart::<F> {
             rule,
+            by_aggregate: true,
             projection: with(Projection::new()),
         })
     }
@@ -62,6 +74,7 @@ impl<A: Aggregate> Pipeline<A> {
     {
         self.with(FoldPart::<F> {
             rule: Arc::new(ByKey::<F>::new()),
+            by_aggregate: false,
             projection: with(Projection::new()),
         })
     }

@@ -33,6 +33,10 @@ impl<X: Subscriber> Decides<X::On, X::State> for Guarded<X> {
     }
 
     fn decide(&self, event: &Recorded<X::On>, state: &X::State, own_key: &str) -> Option<Target> {
+        if event.meta.id.is_migrated() {
+            self.counters.runs_migrated.add(1);
+            return None;
+        }
         let wanted = caught(|| X::when(event, state)).unwrap_or_else(|message| {
             self.counters.guards_failed.add(1);
             tracing::warn!(route = %self.route, message, "`when` panicked, which means yes");

@@ -1,6 +1,7 @@
 //! Whatever bytes a store hands back, decoders answer with an error or a value: no panic, no memory for a claim.
 use super::{
-    Bodies, BodyError, CommandAnswer, CommandBody, Content, Header, WireError, decode_event, encode_event,
+    Bodies, BodyError, CommandAnswer, CommandBody, Content, Header, WireError, Wish, decode_event,
+    encode_event,
     golden_test::{command, event, header, ledger},
 };
 use crate::fold::Ledger;
@@ -110,6 +111,7 @@ fn what_is_wrong_with_bytes_is_told_apart() {
             CommandBody::decode(bytes).unwrap_err(),
             CommandAnswer::decode(bytes).unwrap_err(),
             Ledger::decode(bytes).unwrap_err(),
+            Wish::decode(bytes).unwrap_err(),
         ];
         for error in errors {
             let found = match error {
@@ -117,7 +119,7 @@ fn what_is_wrong_with_bytes_is_told_apart() {
                 WireError::Foreign { .. } => "foreign",
                 WireError::Newer {
                     version: 9,
-                    newest: 1,
+                    newest: 1 | 2,
                     ..
                 } => "newer",
                 WireError::Malformed { .. } => "malformed",

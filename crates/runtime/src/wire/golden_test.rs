@@ -3,7 +3,7 @@
 //! `tests/golden/<format>/<name>.v<version>.hex`: 32 bytes a line, `*n` stands for n zero bytes. Files are added and
 //! never changed. Where writing has drifted, a `.new` file beside the old one says what is written now.
 use super::{
-    Bodies, BodyError, BodyInfo, CommandAnswer, CommandBody, Content, Header, Subject, WireError,
+    Bodies, BodyError, BodyInfo, CommandAnswer, CommandBody, Content, Header, Subject, WireError, Wish,
     decode_event, encode_event,
 };
 use crate::{
@@ -260,6 +260,37 @@ fn answers_of_every_version_decode() {
         &answer,
         |answer| answer.encode().into(),
         CommandAnswer::decode,
+    );
+    golden(
+        "answer/no_events.v2.hex",
+        &CommandAnswer::NoEvents,
+        |answer| answer.encode().into(),
+        CommandAnswer::decode,
+    );
+    for (name, duplicate) in [("events", false), ("duplicate", true)] {
+        let answer = CommandAnswer::Events {
+            aggregate_type: "trace".into(),
+            aggregate_id: AggregateId::parse("5b8e/ü").unwrap(),
+            events: vec![event_id(), EventId::from_u128(event_id().as_u128() + 1)],
+            duplicate,
+        };
+        golden(
+            &format!("answer/{name}.v2.hex"),
+            &answer,
+            |answer| answer.encode().into(),
+            CommandAnswer::decode,
+        );
+    }
+}
+
+/// B-22
+#[test]
+fn wishes_of_every_version_decode() {
+    golden(
+        "wish/answer.v1.hex",
+        &Wish { answer: true },
+        |wish| wish.encode().into(),
+        Wish::decode,
     );
 }
 

@@ -11,6 +11,7 @@ mod fuzz_test;
 #[cfg(test)]
 mod golden_test;
 mod header;
+mod wish;
 
 pub(crate) use answer::CommandAnswer;
 pub(crate) use bodies::{Bodies, BodyError, Written};
@@ -19,6 +20,7 @@ pub(crate) use codec::{Encoding, MAX_BODY_BYTES};
 pub(crate) use command::CommandBody;
 pub(crate) use event::{decode_event, encode_event};
 pub(crate) use header::{BodyInfo, Content, FORMAT, Header, HeaderError, Subject};
+pub(crate) use wish::Wish;
 
 /// Why bytes that were stored cannot be read.
 #[derive(Debug, thiserror::Error)]

@@ -141,7 +141,9 @@ impl foldwright_domain::Command for Swell {
     fn aggregate_id(&self) -> Result<foldwright_domain::AggregateId, foldwright_domain::InvalidId> {
         foldwright_domain::AggregateId::parse("r")
     }
+}
 
+impl foldwright_domain::Handler for Swell {
     fn handle(intent: &Intent<Self>) -> Result<Vec<RunEvent>, foldwright_domain::Rejected> {
         let key = Some("x".repeat(intent.payload.bytes));
         Ok(vec![RunEvent::Noted(Noted {
@@ -180,6 +182,44 @@ async fn an_event_over_fifty_mebibytes_is_quarantined_before_it_is_appended() {
         blocked[0].error
     );
     assert!(bench.reader().tenants().await.unwrap().is_empty());
+}
+
+/// B-04: of a declared command the event is as large as the payload: what would not fit into its job is refused at once.
+#[tokio::test(start_paused = true)]
+async fn what_the_event_could_not_carry_is_refused_at_the_sender() {
+    let bench = Bench::new();
+    let kernel = bench.kernel().pipeline(pipeline()).start().unwrap();
+    let intent = |bytes: usize| {
+        let run = "x".repeat(bytes);
+        // Twice as large as its key, which the envelope repeats.
+        let key = Some(run);
+        Intent::new(
+            tenant("a"),
+            at(0),
+            Declared::<Note>(Noted {
+                run: "r".into(),
+                n: 1,
+                key,
+            }),
+        )
+    };
+    let error = kernel.send(intent(25 << 20)).await.unwrap_err();
+    assert!(
+        matches!(error.refused, SendRefused::TooLarge(_)),
+        "{}",
+        error.refused
+    );
+    assert_eq!(
+        kernel.backlog().await.unwrap(),
+        foldwright_runtime::Backlog::default()
+    );
+    kernel.send(intent((25 << 20) - (4 << 10))).await.unwrap();
+    idle(&kernel).await;
+    assert!(bench.blocked().await.is_empty(), "what is accepted fits");
+    assert_eq!(
+        bench.state::<Totals>("r").await,
+        Some(Total { events: 1, sum: 1 })
+    );
 }
 
 /// B-24

@@ -285,7 +285,7 @@ async fn faults_seen(faults: &Faults, op: Op, times: usize) {
 mod old {
     use super::Run;
     use crate::support::{Finished, RunEvent};
-    use foldwright_domain::{AggregateId, Command, Intent, InvalidId, Rejected};
+    use foldwright_domain::{AggregateId, Command, Handler, Intent, InvalidId, Rejected};
     use foldwright_runtime::Pipeline;
     use serde::{Deserialize, Serialize};
 
@@ -302,7 +302,9 @@ mod old {
         fn aggregate_id(&self) -> Result<AggregateId, InvalidId> {
             AggregateId::parse(self.run.as_str())
         }
+    }
 
+    impl Handler for Finish {
         fn handle(intent: &Intent<Self>) -> Result<Vec<RunEvent>, Rejected> {
             Ok(vec![RunEvent::Finished(Finished {
                 run: intent.payload.run.clone(),

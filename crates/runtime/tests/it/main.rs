@@ -18,6 +18,10 @@ mod commands;
 #[cfg(test)]
 mod debounce;
 #[cfg(test)]
+mod decider_faults;
+#[cfg(test)]
+mod deciders;
+#[cfg(test)]
 mod fold_faults;
 #[cfg(test)]
 mod fold_laws;
@@ -32,7 +36,13 @@ mod long_history;
 #[cfg(test)]
 mod maps;
 #[cfg(test)]
+mod migrations;
+#[cfg(test)]
 mod newer_build;
+#[cfg(test)]
+mod receipt_faults;
+#[cfg(test)]
+mod receipts;
 #[cfg(test)]
 mod refolds;
 #[cfg(test)]

@@ -1,9 +1,11 @@
 //! Folds and maps in typed tables of the user's own.
-use crate::support::{All, Bench, Ear, Heard, Note, Odds, Run, RunEvent, Story, Total, Totals, idle, note};
+use crate::support::{
+    All, Bench, Ear, Heard, Note, Odds, Run, RunEvent, Story, Take, Total, Totals, idle, note, take,
+};
 use async_trait::async_trait;
 use foldwright_domain::Dispatch;
 use foldwright_ports::{FoldRow, Record, RecordTable, Result, StateKey, StateTable, Stored};
-use foldwright_runtime::Pipeline;
+use foldwright_runtime::{Answered, Pipeline};
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex},
@@ -116,4 +118,34 @@ async fn a_table_takes_the_place_of_the_kernels_own_store() {
     );
     assert_eq!(kernel.counters().refolds.get(), 1);
     assert_eq!(heard.runs().len(), 6);
+}
+
+/// C-05: a decider and a receipt go by the table that the fold is kept in.
+#[tokio::test(start_paused = true)]
+async fn deciders_and_receipts_read_the_table_of_the_fold() {
+    let bench = Bench::new();
+    let totals: Arc<TotalsTable> = Arc::default();
+    let pipeline = Pipeline::<Run>::define("runs")
+        .decider::<Take>()
+        .fold::<Totals>(|f| f)
+        .build()
+        .unwrap();
+    let kernel = bench
+        .kernel()
+        .pipeline(pipeline)
+        .table::<Totals>(totals.clone())
+        .start()
+        .unwrap();
+    let wait = std::time::Duration::from_secs(1);
+    let first = kernel.ask(take("r", 1, 1)).await.unwrap();
+    assert!(matches!(
+        first.applied::<Totals>(wait).await.unwrap(),
+        Answered::Events(_)
+    ));
+    assert_eq!(totals.rows.lock().unwrap().len(), 1);
+    let second = kernel.ask(take("r", 2, 1)).await.unwrap();
+    assert!(matches!(
+        second.applied::<Totals>(wait).await.unwrap(),
+        Answered::Rejected(_)
+    ));
 }

@@ -137,6 +137,33 @@ async fn a_kernel_refuses_commands_that_it_does_not_know() {
     assert!(!error.refused.is_retryable());
 }
 
+/// Names as [`Finish`] does, and is another type.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct NotFinish;
+
+impl foldwright_domain::Command for NotFinish {
+    type Of = Run;
+    const NAME: &'static str = "finish";
+
+    fn aggregate_id(&self) -> Result<foldwright_domain::AggregateId, foldwright_domain::InvalidId> {
+        foldwright_domain::AggregateId::parse("r")
+    }
+}
+
+/// C-11: the registered type alone is accepted, because its group is found through its registration.
+#[tokio::test(start_paused = true)]
+async fn a_kernel_refuses_another_type_under_a_known_name() {
+    let bench = Bench::new();
+    let runs = Pipeline::<Run>::define("runs").command::<Finish>();
+    let kernel = bench.kernel().pipeline(runs).start().unwrap();
+    let intent = foldwright_domain::Intent::new(tenant("a"), crate::support::at(0), NotFinish);
+    let error = kernel.send(intent).await.unwrap_err();
+    assert!(
+        matches!(error.refused, SendRefused::OtherType { command: "finish" }),
+        "{error}"
+    );
+}
+
 /// C-14
 #[tokio::test(start_paused = true)]
 async fn a_job_that_no_worker_knows_waits_for_one_that_does() {

@@ -1,6 +1,7 @@
 //! A small domain, ports that fail as told, and a bench to run it on.
 mod bench;
 mod bulky;
+mod deciders;
 mod ears;
 mod faults;
 mod raw;
@@ -10,8 +11,11 @@ mod suites;
 
 pub(crate) use bench::{Bench, START, at, finish, idle, key, keyed_note, note, tenant, until};
 pub(crate) use bulky::{Last, bulky};
+pub(crate) use deciders::{
+    Double, End, SaysWhy, Take, Unguarded, decide_group, double, end, keyed_take, take,
+};
 pub(crate) use ears::{All, ByNumber, Ear, Evens, Heard, Hearing, InOrder, Manner, Reaction, Sibling};
-pub(crate) use faults::{Faults, Op, What};
+pub(crate) use faults::{Faults, Op, What, faulty};
 pub(crate) use raw::{as_new, blob_of, noise};
 pub(crate) use runs::*;
 pub(crate) use seeded::Seeded;

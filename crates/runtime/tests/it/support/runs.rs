@@ -1,7 +1,7 @@
 //! Test runs that are queued, log numbers and finish.
 use foldwright_domain::{
-    Aggregate, AggregateId, AggregateType, ByOccurrence, Command, Commutative, Declares, Fold, Intent,
-    InvalidId, KeyedFold, Map, Millis, Recorded, Rejected,
+    Aggregate, AggregateId, AggregateType, ByOccurrence, Command, Commutative, Declares, Fold, Handler,
+    Intent, InvalidId, KeyedFold, Map, Millis, Recorded, Rejected,
 };
 use foldwright_macros::{Event, Subset};
 use serde::{Deserialize, Serialize};
@@ -71,7 +71,9 @@ impl Command for Finish {
     fn aggregate_id(&self) -> Result<AggregateId, InvalidId> {
         AggregateId::parse(self.run.as_str())
     }
+}
 
+impl Handler for Finish {
     fn handle(intent: &Intent<Self>) -> Result<Vec<RunEvent>, Rejected> {
         let Self { run, times } = &intent.payload;
         if run == "no" {
@@ -133,6 +135,17 @@ impl Command for Hooked {
         None
     }
 
+    fn after_store(intent: &Intent<Self>) {
+        *HOOKS
+            .lock()
+            .unwrap()
+            .entry(intent.payload.run.clone())
+            .or_default() += 1;
+        assert!(intent.payload.then != Hook::EventAndPanic, "the hook panics");
+    }
+}
+
+impl Handler for Hooked {
     fn handle(intent: &Intent<Self>) -> Result<Vec<RunEvent>, Rejected> {
         let Self { run, then } = &intent.payload;
         match then {
@@ -143,15 +156,6 @@ impl Command for Hooked {
             }
             Hook::PanicInHandle => panic!("the handler panics"),
         }
-    }
-
-    fn after_store(intent: &Intent<Self>) {
-        *HOOKS
-            .lock()
-            .unwrap()
-            .entry(intent.payload.run.clone())
-            .or_default() += 1;
-        assert!(intent.payload.then != Hook::EventAndPanic, "the hook panics");
     }
 }
 

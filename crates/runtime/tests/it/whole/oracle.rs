@@ -1,6 +1,6 @@
 //! What must hold in the end, computed the plain way from what was sent and what the log holds.
 use super::{
-    plan::{Command, Sent},
+    plan::{Command, SEATS, Sent},
     run::Ears,
 };
 use crate::support::{
@@ -112,9 +112,44 @@ fn stored_once(sent: &[Sent], facts: &[Fact]) {
                 assert_eq!(events.len(), 1, "{one:?}");
                 assert_eq!((&events[0].aggregate, events[0].n), (suite, Some(*n)));
             }
+            Command::Take { run, n, .. } => {
+                expected += events.len();
+                for event in events {
+                    assert_eq!(
+                        (&event.aggregate, event.n, &event.tenant),
+                        (run, Some(*n), &one.tenant)
+                    );
+                }
+            }
         }
     }
     assert_eq!(facts.len(), expected, "the log holds something that nobody sent");
+    seats(sent, facts);
+}
+
+/// G1: of those who asked for a seat, as many have one as there are, each once, however often they asked.
+fn seats(sent: &[Sent], facts: &[Fact]) {
+    let mut asked: BTreeMap<(&str, &str), BTreeMap<String, BTreeSet<EventId>>> = BTreeMap::new();
+    for one in sent {
+        if let Command::Take { run, key, .. } = &one.command {
+            let id = one.id.unwrap();
+            let who = key.clone().unwrap_or_else(|| id.to_string());
+            let of_run = asked.entry((&one.tenant, run)).or_default();
+            of_run.entry(who).or_default().insert(id.event(0).unwrap());
+        }
+    }
+    for ((owner, run), asked) in asked {
+        let of_run = |fact: &&Fact| fact.tenant == owner && fact.aggregate == run;
+        let taken: BTreeSet<_> = facts.iter().filter(of_run).map(|fact| fact.id).collect();
+        let seats = asked.len().min(usize::try_from(SEATS).unwrap());
+        assert_eq!(taken.len(), seats, "{owner}/{run}");
+        for (who, ids) in asked {
+            assert!(
+                ids.intersection(&taken).count() <= 1,
+                "{who} has two seats of {owner}/{run}"
+            );
+        }
+    }
 }
 
 pub(super) async fn rows(bench: &Bench, projection: &str) -> Vec<StateRow> {

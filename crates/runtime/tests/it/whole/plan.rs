@@ -1,5 +1,5 @@
 //! What is sent.
-use crate::support::{Count, Counted, Finish, Note, Noted, Seeded, at, tenant};
+use crate::support::{Count, Counted, Finish, Note, Noted, Seeded, Take, at, tenant};
 use foldwright_domain::{CommandId, Declared, Intent};
 use foldwright_runtime::Kernel;
 
@@ -19,7 +19,16 @@ pub(super) enum Command {
         suite: String,
         n: u64,
     },
+    /// Decides whether a run has a seat left.
+    Take {
+        run: String,
+        n: u64,
+        key: Option<String>,
+    },
 }
+
+/// How many seats a run has of which they are taken.
+pub(super) const SEATS: u64 = 4;
 
 /// A command with its owner, its business time and the id it was accepted under.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -58,7 +67,13 @@ pub(super) fn plan(seeded: &mut Seeded, commands: u64) -> Vec<Sent> {
                 times: 2,
             },
             1 | 2 => Command::Count { suite: run, n },
-            3..=5 => Command::Note {
+            // Its number is none that the deciders of the tests refuse.
+            3 => Command::Take {
+                run: format!("seats-{run}"),
+                n: n + 1_000,
+                key: seeded.one_in(2).then(|| format!("t{n}")),
+            },
+            4 | 5 => Command::Note {
                 run,
                 n,
                 key: Some(format!("k{n}")),
@@ -78,7 +93,7 @@ pub(super) fn plan(seeded: &mut Seeded, commands: u64) -> Vec<Sent> {
 
 fn keyed(sent: &Sent) -> Option<&str> {
     match &sent.command {
-        Command::Note { key, .. } => key.as_deref(),
+        Command::Note { key, .. } | Command::Take { key, .. } => key.as_deref(),
         Command::Finish { .. } | Command::Count { .. } => None,
     }
 }
@@ -100,6 +115,11 @@ impl Sent {
                 .send(Intent::new(owner, time, Declared::<Count>(Counted { suite, n })))
                 .await
                 .unwrap(),
+            Command::Take { run, n, key } => {
+                let seats = SEATS;
+                let take = Take { run, n, seats, key };
+                kernel.send(Intent::new(owner, time, take)).await.unwrap()
+            }
         };
         self.id = Some(receipt.command);
     }

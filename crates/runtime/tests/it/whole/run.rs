@@ -2,7 +2,7 @@
 use super::{oracle, plan::plan};
 use crate::support::{
     All, Anything, Bench, Count, Ear, Ends, Faults, Finish, Heard, Journal, Note, Odds, Parity, Reaction,
-    Run, RunEvent, Seeded, Sibling, Story, Suite, Total, Totals, Usage, idle,
+    Run, RunEvent, Seeded, Sibling, Story, Suite, Take, Total, Totals, Usage, idle,
 };
 use foldwright_domain::Dispatch;
 use foldwright_ports::StateRow;
@@ -44,6 +44,7 @@ impl Ears {
         let runs = Pipeline::<Run>::define("runs")
             .declares::<Note>()
             .command::<Finish>()
+            .decider::<Take>()
             .fold::<Totals>(|f| f.subscriber(Ear::<RunEvent, _, All>::new(&self.totals), Dispatch::each()))
             .fold::<Story>(|f| {
                 f.subscriber(Ear::<RunEvent, _, All>::new(&self.story), Dispatch::each())

@@ -68,6 +68,13 @@ impl EventLog for FaultyLog {
             .await
     }
 
+    async fn count(&self, streams: &[StreamKey]) -> Result<Vec<u64>> {
+        let about = streams.iter().map(name).collect();
+        self.faults
+            .through(Op::CountEvents, about, self.inner.count(streams), Err)
+            .await
+    }
+
     async fn find(&self, events: &[EventRef]) -> Result<Vec<Option<RawEvent>>> {
         let about = events.iter().map(|event| name(&event.stream)).collect();
         self.faults

@@ -21,6 +21,7 @@ pub(crate) enum Op {
     Forget,
     Append,
     LoadEvents,
+    CountEvents,
     Find,
     Scan,
     LoadRows,
@@ -54,6 +55,8 @@ pub(crate) enum What {
     LoseReply(Kind),
     /// Its items that match fail, the others go through.
     FailItems(Kind),
+    /// It takes so long before it takes effect.
+    Slow(Duration),
     /// It hangs before it takes effect, until it is let go.
     Hang,
     /// It takes effect, then hangs until it is let go.
@@ -91,6 +94,8 @@ pub(crate) struct Faults {
     script: Mutex<Script>,
     hung: watch::Sender<usize>,
     open: watch::Sender<bool>,
+    /// How many of the calls that hang were let go singly.
+    let_go: watch::Sender<usize>,
     dead: watch::Sender<bool>,
 }
 
@@ -101,6 +106,7 @@ impl Faults {
             script: Mutex::default(),
             hung: watch::Sender::new(0),
             open: watch::Sender::new(false),
+            let_go: watch::Sender::new(0),
             dead: watch::Sender::new(false),
         }
     }
@@ -179,6 +185,11 @@ impl Faults {
         self.open.send_replace(true);
     }
 
+    /// Lets the call go on that hung first.
+    pub(crate) fn let_one_go(&self) {
+        self.let_go.send_modify(|calls| *calls += 1);
+    }
+
     /// Waits until the process is dead: no call of it has an effect or an answer any more.
     pub(crate) async fn died(&self) {
         self.dead.subscribe().wait_for(|dead| *dead).await.unwrap();
@@ -199,6 +210,10 @@ impl Faults {
             Some(What::LoseReply(kind)) => {
                 call.await;
                 refuse(error(kind))
+            }
+            Some(What::Slow(time)) => {
+                tokio::time::sleep(time).await;
+                call.await
             }
             Some(What::Hang) => {
                 self.hang().await;
@@ -228,8 +243,17 @@ impl Faults {
     }
 
     async fn hang(&self) {
-        self.hung.send_modify(|hung| *hung += 1);
-        self.open.subscribe().wait_for(|open| *open).await.unwrap();
+        let mut number = 0;
+        self.hung.send_modify(|hung| {
+            *hung += 1;
+            number = *hung;
+        });
+        let (mut open, mut let_go) = (self.open.subscribe(), self.let_go.subscribe());
+        tokio::select! {
+            biased;
+            gone = open.wait_for(|open| *open) => drop(gone.unwrap()),
+            gone = let_go.wait_for(|calls| *calls >= number) => drop(gone.unwrap()),
+        }
     }
 
     fn verdict(&self, op: Op, about: Vec<String>) -> Option<What> {
@@ -295,5 +319,9 @@ fn matches(items: &[String], about: &str) -> bool {
 }
 
 fn error(kind: Kind) -> Error {
-    Error::new(kind, "scripted", "as the test says")
+    let error = Error::new(kind, "scripted", "as the test says");
+    match kind {
+        Kind::Full => error.retry_after(Duration::from_secs(1)),
+        _ => error,
+    }
 }

@@ -1,0 +1,130 @@
+//! Runs commands that decide on the state of their aggregate.
+use super::{
+    Failure, RouteHandler,
+    decider_line::{Line, State},
+    decider_state::UpToDate,
+    stored_events::StoredEvents,
+};
+use crate::context::Context;
+use async_trait::async_trait;
+use foldwright_domain::{Batch, Decider, Fold, StreamKey};
+use foldwright_ports::{Append, Expect, FoldRow, Lease, Settlement, StateKey, StateTable};
+use std::sync::Arc;
+
+/// The path of the groups that all deciders share: one group for each aggregate.
+pub(crate) const DECIDE_PATH: &str = "command/decide";
+
+/// One command type with the table of the fold that it decides on.
+pub(crate) struct DeciderHandler<C: Decider> {
+    pub(crate) table: Arc<dyn StateTable<State<C>>>,
+    /// Whether the log refuses an append on an older state. Without, the composition root has accepted the risk.
+    pub(crate) conditional: bool,
+}
+
+type Row<C> = Option<FoldRow<Option<State<C>>>>;
+
+#[async_trait]
+impl<C: Decider> RouteHandler for DeciderHandler<C> {
+    async fn run(&self, leases: Vec<Lease>, ctx: &Context) -> Vec<Settlement> {
+        let mut lines = Vec::with_capacity(leases.len());
+        let mut settled = Vec::new();
+        for lease in &leases {
+            match Line::<C>::read(lease, ctx).await {
+                Ok(line) => lines.push(line),
+                Err(settlement) => settled.push(settlement),
+            }
+        }
+        loop {
+            self.bring_up(&mut lines, ctx).await;
+            let mut decided = Vec::new();
+            for line in &mut lines {
+                if let Some(batch) = line.decide(ctx).await {
+                    decided.push((line, batch));
+                }
+            }
+            if decided.is_empty() {
+                break;
+            }
+            self.append(decided, ctx).await;
+        }
+        settled.extend(lines.into_iter().map(Line::settle));
+        settled
+    }
+}
+
+impl<C: Decider> DeciderHandler<C> {
+    /// Gives every line that has none a state that holds all events of its aggregate. One load and one count for all.
+    async fn bring_up(&self, lines: &mut [Line<C>], ctx: &Context) {
+        let mut stale: Vec<_> = lines.iter_mut().filter(|line| line.is_stale()).collect();
+        if stale.is_empty() {
+            return;
+        }
+        let streams: Vec<_> = stale.iter().map(|line| line.stream.clone()).collect();
+        // In this order: what is appended in between makes a row older, never newer than its count says.
+        let rows = self.rows(&streams).await;
+        let counts = ctx.ports.log.count(&streams).await.map_err(Failure::from);
+        for (at, (line, row)) in stale.iter_mut().zip(rows).enumerate() {
+            let count = counts.as_ref().map_err(Clone::clone).and_then(|counts| {
+                let missing = || Failure::retry("the log did not answer for every aggregate");
+                counts.get(at).copied().ok_or_else(missing)
+            });
+            let state = match (row, count) {
+                (Ok(row), Ok(count)) => UpToDate::load::<C::Fold>(&line.stream, row, count, ctx).await,
+                (Err(failure), _) | (_, Err(failure)) => Err(failure),
+            };
+            match state {
+                Ok(state) => line.state = Some(state),
+                Err(failure) => line.failure = Some(failure),
+            }
+        }
+    }
+
+    /// A row that cannot be read fails a call for many, so the rows are then asked for one by one.
+    async fn rows(&self, streams: &[StreamKey]) -> Vec<Result<Row<C>, Failure>> {
+        let keys: Vec<_> = streams.iter().map(state_key::<C>).collect();
+        match self.table.load(&keys).await {
+            Ok(rows) => rows.into_iter().map(Ok).collect(),
+            Err(error) if error.is_retryable() || keys.len() <= 1 => {
+                let failure = Failure::from(error);
+                keys.iter().map(|_| Err(failure.clone())).collect()
+            }
+            Err(_) => {
+                let mut rows = Vec::with_capacity(keys.len());
+                for key in &keys {
+                    let row = self.table.load(std::slice::from_ref(key)).await;
+                    let row = row.map(|rows| rows.into_iter().next().flatten());
+                    rows.push(row.map_err(Failure::from));
+                }
+                rows
+            }
+        }
+    }
+
+    /// Appends one decision of each line, all in one call.
+    async fn append(&self, decided: Vec<(&mut Line<C>, (Batch, u64))>, ctx: &Context) {
+        let appends = decided.iter().map(|(_, (batch, count))| Append {
+            batch: batch.clone(),
+            expect: if self.conditional {
+                Expect::Count(*count)
+            } else {
+                Expect::Any
+            },
+        });
+        let answers = ctx.ports.log.append(appends.collect()).await;
+        let batches = decided.iter().map(|(_, (batch, _))| batch);
+        let stored = StoredEvents::load(batches.zip(&answers), ctx).await;
+        let mut answers = answers.into_iter();
+        for (line, (batch, _)) in decided {
+            let answer = answers.next();
+            line.appended(batch, answer, &stored, ctx).await;
+        }
+    }
+}
+
+fn state_key<C: Decider>(stream: &StreamKey) -> StateKey {
+    StateKey {
+        tenant: stream.tenant.clone(),
+        projection: C::Fold::NAME.into(),
+        key: stream.id.as_str().into(),
+    }
+}
