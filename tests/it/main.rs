@@ -11,3 +11,5 @@
 mod corpus_totals;
 #[cfg(test)]
 mod inventory;
+#[cfg(test)]
+mod rolling;

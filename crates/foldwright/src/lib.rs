@@ -17,9 +17,12 @@ pub use foldwright_adapter_sqlite as sqlite;
 
 pub use foldwright_macros::{Event, Subset, Union};
 pub use foldwright_runtime::{
-    Answered, Backlog, Counter, Counters, EffectError, Faults, Global, Kernel, KernelBuilder, MAX_FUTURE,
-    Pipeline, Projection, Reader, Receipt, RefoldBudget, Role, SeededIds, SendError, SendRefused, Subscriber,
-    SystemIds, TooLarge, WorkerSettings,
+    Answered, Backlog, Counter, Counters, DescribedCommand, DescribedEnvelope, DescribedFold, DescribedMap,
+    DescribedPipeline, DescribedSubscriber, DescribedTable, Description, EffectError, Faults, Global, Kernel,
+    KernelBuilder, KillSwitch, MAX_FUTURE, NoBase, Operator, Pipeline, Projection, Reader, Receipt,
+    RefoldBudget, Restaged, RetainCursor, RetainError, Retained, Role, SeededIds, SendError, SendRefused,
+    Standing, Subscriber, SubscriberCounts, SubscriberOptions, Switch, SystemIds, TooLarge, Unreadable,
+    WhyNoBase, WithoutBase, WorkerSettings,
 };
 
 /// What a service imports to write its types.

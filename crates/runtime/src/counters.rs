@@ -48,6 +48,10 @@ pub struct Counters {
     pub runs_declined: Counter,
     /// Guards that panicked, which means yes, and key rules that gave no key, which means the default.
     pub guards_failed: Counter,
+    /// Kill switches that could not be read, which means on.
+    pub switches_failed: Counter,
+    /// Events outside the window that their keyed fold gives for their key: a refold of that key would not find them.
+    pub outside_window: Counter,
     /// `after_store` hooks that panicked.
     pub hooks_swallowed: Counter,
     /// Job bodies that were gone and were rebuilt from the log.

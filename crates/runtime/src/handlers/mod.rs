@@ -9,6 +9,7 @@ mod map;
 mod stored_events;
 mod subscriber;
 mod subscriber_jobs;
+mod switched;
 
 pub(crate) use command::{CommandHandler, command_group_key};
 pub(crate) use current_fold::CurrentFold;
@@ -18,6 +19,7 @@ pub(crate) use incoming::{Incoming, Job, read_events};
 pub(crate) use map::{CurrentRecord, MapHandler};
 pub(crate) use subscriber::SubscriberHandler;
 pub(crate) use subscriber_jobs::{SharedState, stage_pending, subscriber_jobs};
+pub(crate) use switched::SwitchedHandler;
 
 use crate::context::Context;
 use async_trait::async_trait;

@@ -1,6 +1,12 @@
 //! A running kernel.
-use super::{Answered, Backlog, KernelBuilder, Receipt, Role, SendError, SendRefused, send};
-use crate::{context::Context, counters::Counters, reader::Reader, wire::CommandAnswer, worker::Worker};
+use super::{
+    Answered, Backlog, Description, KernelBuilder, Operator, Receipt, Role, SendError, SendRefused, backlog,
+    send,
+};
+use crate::{
+    context::Context, counters::Counters, reader::Reader, retention::KeepsBase, subscriber::SubscriberCounts,
+    wire::CommandAnswer, worker::Worker,
+};
 use foldwright_domain::{Command, Intent, Rejected};
 use foldwright_ports::{Error, Kind, NewJob, Ports, Result, Room, Route, StageRefused};
 use std::{
@@ -19,6 +25,21 @@ const STAGE_AGAIN: [Duration; 3] = [
 /// How often a caller that waits for the backlog looks at it.
 const LOOK: Duration = Duration::from_millis(20);
 
+/// After so many looks without any change the caller asks what the work that is left waits for: two seconds, in which a
+/// worker that is just starting has made itself known.
+const STILL: u32 = 100;
+
+/// What a composition made, beside what every handler works with.
+pub(crate) struct Wired {
+    pub(crate) commands: BTreeMap<&'static str, Route>,
+    /// Projections in tables of the user's own, by kind and name.
+    pub(crate) elsewhere: BTreeSet<(&'static str, &'static str)>,
+    /// The routes that this process's worker takes.
+    pub(crate) taken: BTreeSet<Route>,
+    pub(crate) bases: Vec<Arc<dyn KeepsBase>>,
+    pub(crate) description: Description,
+}
+
 /// Pipelines that run on ports.
 ///
 /// Dropping it drops what its worker does; their leases lapse. [`close`](Self::close) finishes it instead.
@@ -26,6 +47,9 @@ pub struct Kernel {
     ctx: Arc<Context>,
     commands: BTreeMap<&'static str, Route>,
     elsewhere: Arc<BTreeSet<(&'static str, &'static str)>>,
+    taken: BTreeSet<Route>,
+    bases: Arc<[Arc<dyn KeepsBase>]>,
+    description: Description,
     worker: Option<Worker>,
 }
 
@@ -36,18 +60,28 @@ impl Kernel {
         KernelBuilder::new(ports, role)
     }
 
-    pub(super) fn new(
-        ctx: Arc<Context>,
-        commands: BTreeMap<&'static str, Route>,
-        elsewhere: BTreeSet<(&'static str, &'static str)>,
-        worker: Option<Worker>,
-    ) -> Self {
+    pub(super) fn new(ctx: Arc<Context>, wired: Wired, worker: Option<Worker>) -> Self {
         Self {
             ctx,
-            commands,
-            elsewhere: Arc::new(elsewhere),
+            commands: wired.commands,
+            elsewhere: Arc::new(wired.elsewhere),
+            taken: wired.taken,
+            bases: wired.bases.into(),
+            description: wired.description,
             worker,
         }
+    }
+
+    /// What was wired, as it was when the kernel was started.
+    #[must_use]
+    pub fn describe(&self) -> &Description {
+        &self.description
+    }
+
+    /// The operator's access to the queue and the log behind this kernel.
+    #[must_use]
+    pub fn operator(&self) -> Operator {
+        Operator::new(self.ctx.clone(), self.bases.clone())
     }
 
     /// Accepts a command: returns when it is durable in the queue. Its decision comes later.
@@ -143,26 +177,42 @@ impl Kernel {
 
     /// What is still to be done, over all processes on the same queue.
     ///
+    /// Stranded jobs are counted by route against the workers that live, paused ones by the pauses of routes;
+    /// [`caught_up`](Self::caught_up) looks more closely. A queue that keeps no record of workers shows none as stranded.
+    ///
     /// # Errors
     /// The queue's.
     pub async fn backlog(&self) -> Result<Backlog> {
-        Ok(Backlog::of(&self.ctx.ports.queue_admin.depth().await?))
+        backlog::look(&*self.ctx.ports.queue_admin, &self.taken).await
     }
 
     /// Waits until no command, fold or map waits or runs, and answers what is left; `watch` sees each look at it.
     ///
-    /// Does not end by itself while others keep sending, while a group backs off, while jobs are stranded for want of a
-    /// worker that knows their route, or where no process works: give it a limit with `tokio::time::timeout`. Cancel
-    /// safe.
+    /// Returns too when what is left does not run as things stand: it is stranded for want of a worker that knows its
+    /// route, format or fold version, or it is paused, and nothing has moved for two seconds. [`Backlog::open`] is not
+    /// zero then. Blocked groups and dead letters are never waited for; see [`Backlog::stuck`].
+    ///
+    /// Does not end by itself while others keep sending or while a group backs off: give it a limit with
+    /// `tokio::time::timeout`. Where no process works, that is everything stranded. Cancel safe.
     ///
     /// # Errors
     /// The queue's.
     pub async fn caught_up(&self, mut watch: impl FnMut(&Backlog)) -> Result<Backlog> {
+        let (mut last, mut still) = (None, 0);
         loop {
             let backlog = self.backlog().await?;
             watch(&backlog);
             if backlog.open() == 0 {
                 return Ok(backlog);
+            }
+            still = if last == Some(backlog) { still + 1 } else { 0 };
+            last = Some(backlog);
+            if still >= STILL {
+                still = 0;
+                let closely = backlog::look_closely(&*self.ctx.ports.queue_admin, &self.taken).await?;
+                if closely.moving() == 0 {
+                    return Ok(closely);
+                }
             }
             tokio::time::sleep(LOOK).await;
         }
@@ -178,6 +228,12 @@ impl Kernel {
     #[must_use]
     pub fn counters(&self) -> &Counters {
         &self.ctx.counters
+    }
+
+    /// What each subscriber did with the events that were routed to it, by route, since this kernel was started.
+    #[must_use]
+    pub fn subscriber_counts(&self) -> &BTreeMap<Route, Arc<SubscriberCounts>> {
+        &self.ctx.subscribers
     }
 
     /// Stops taking work, finishes and settles what is in hand, and ends every task. The stores stay open: they are

@@ -1,14 +1,28 @@
 //! A kernel: pipelines on ports, sending and working.
 mod backlog;
 mod builder;
+mod described_settings;
+mod description;
+mod description_text;
 mod kernel;
+mod operator;
+mod operator_log;
+mod operator_queue;
 mod receipt;
 mod role;
 mod send;
 
-pub use backlog::Backlog;
+pub use backlog::{Backlog, Standing};
 pub use builder::KernelBuilder;
+pub(crate) use description::event_types;
+pub use description::{
+    DescribedCommand, DescribedEnvelope, DescribedFold, DescribedMap, DescribedPipeline, DescribedSubscriber,
+    DescribedTable, Description,
+};
 pub use kernel::Kernel;
+pub(crate) use kernel::Wired;
+pub use operator::Operator;
+pub use operator_log::Restaged;
 pub use receipt::{Answered, Receipt};
 pub use role::Role;
 pub use send::{MAX_FUTURE, SendError, SendRefused};

@@ -3,7 +3,7 @@ use crate::{
     context::Context,
     handlers::command_group_key,
     kernel::Receipt,
-    wire::{BodyError, CommandBody, Content, FORMAT, Header, Subject, TooLarge},
+    wire::{BodyError, CommandBody, Content, Header, Subject, TooLarge},
 };
 use foldwright_domain::{Aggregate, Command, EventId, Intent, InvalidId, Millis, Position, StreamKey};
 use foldwright_ports::{Error, GroupId, JobId, Kind, NewJob, Route};
@@ -179,8 +179,8 @@ pub(crate) async fn job<C: Command>(
         delay: Duration::ZERO,
         replace: false,
         dedup: None,
-        format: FORMAT,
-        header: header.encode().into(),
+        format: ctx.format,
+        header: header.encode(ctx.format).into(),
         body: body.body,
         context: None,
     };

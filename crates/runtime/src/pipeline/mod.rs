@@ -11,7 +11,7 @@ mod projection;
 
 pub use faults::Faults;
 pub use global::Global;
-pub(crate) use installer::{Installed, Installer, Lane, Tables};
+pub(crate) use installer::{Installed, Installer, LaneKind, Switches, Tables};
 pub(crate) use part::Part;
 pub use pipeline::Pipeline;
 pub use projection::Projection;

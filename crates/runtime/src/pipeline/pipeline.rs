@@ -47,6 +47,7 @@ impl<A: Aggregate> Pipeline<A> {
         let rule = Arc::new(ByAggregate::new(A::TYPE.as_str()));
         self.with(FoldPart::<F> {
             rule,
+            aggregate: Some(A::TYPE.as_str()),
             projection: with(Projection::new()),
         })
     }
@@ -62,6 +63,7 @@ impl<A: Aggregate> Pipeline<A> {
     {
         self.with(FoldPart::<F> {
             rule: Arc::new(ByKey::<F>::new()),
+            aggregate: None,
             projection: with(Projection::new()),
         })
     }

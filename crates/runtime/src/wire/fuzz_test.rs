@@ -33,7 +33,7 @@ fn valid() -> Vec<Vec<u8>> {
         message: "b".into(),
     };
     vec![
-        header(Content::Effect).encode(),
+        header(Content::Effect).encode(1),
         encode_event(&event()).into(),
         command().encode().into(),
         answer.encode().into(),
@@ -117,7 +117,7 @@ fn what_is_wrong_with_bytes_is_told_apart() {
                 WireError::Foreign { .. } => "foreign",
                 WireError::Newer {
                     version: 9,
-                    newest: 1,
+                    newest: 1 | 2,
                     ..
                 } => "newer",
                 WireError::Malformed { .. } => "malformed",

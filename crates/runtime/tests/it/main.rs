@@ -8,6 +8,8 @@
 )]
 
 #[cfg(test)]
+mod attached;
+#[cfg(test)]
 mod bodies;
 #[cfg(test)]
 mod bodies_gone;
@@ -17,6 +19,8 @@ mod command_faults;
 mod commands;
 #[cfg(test)]
 mod debounce;
+#[cfg(test)]
+mod describe;
 #[cfg(test)]
 mod fold_faults;
 #[cfg(test)]
@@ -34,9 +38,15 @@ mod maps;
 #[cfg(test)]
 mod newer_build;
 #[cfg(test)]
+mod operator;
+#[cfg(test)]
 mod refolds;
 #[cfg(test)]
+mod retention;
+#[cfg(test)]
 mod retries;
+#[cfg(test)]
+mod rolling;
 #[cfg(test)]
 mod smoke;
 #[cfg(test)]
@@ -47,6 +57,8 @@ mod subscribers;
 mod support;
 #[cfg(test)]
 mod tables;
+#[cfg(test)]
+mod throttle;
 #[cfg(test)]
 mod ui;
 #[cfg(test)]
