@@ -55,6 +55,7 @@ async fn corpus_is_exact(composition: Composition) {
             .unwrap()
             .items
         {
+            let row = row.unwrap();
             let key: serde_json::Value = serde_json::from_str(&row.key.key).unwrap();
             *by_service
                 .entry(key["service"].as_str().unwrap().into())

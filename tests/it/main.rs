@@ -12,4 +12,6 @@ mod corpus_totals;
 #[cfg(test)]
 mod inventory;
 #[cfg(test)]
+mod rolling;
+#[cfg(test)]
 mod rolling_deploy;

@@ -17,6 +17,14 @@ pub enum Dispatch {
         /// How long nothing must happen.
         quiet: Duration,
     },
+    /// At most one run per `window`: the first at once, and what follows within the window becomes one run at its end,
+    /// with the canonically newest event and the state as it is when it starts.
+    ///
+    /// Runs are merged by the subscriber's dedup id, which is the projection's key unless it says otherwise.
+    Throttle {
+        /// How long one run stands for what comes; what comes in it does not make it longer.
+        window: Duration,
+    },
 }
 
 impl Dispatch {
@@ -38,5 +46,17 @@ impl Dispatch {
     #[must_use]
     pub const fn debounce(quiet: Duration) -> Self {
         Self::Debounce { quiet }
+    }
+
+    /// One run at once, then at most one per `window`.
+    #[must_use]
+    pub const fn throttle(window: Duration) -> Self {
+        Self::Throttle { window }
+    }
+
+    /// Whether one run may stand for many events.
+    #[must_use]
+    pub const fn merges(&self) -> bool {
+        matches!(self, Self::Debounce { .. } | Self::Throttle { .. })
     }
 }

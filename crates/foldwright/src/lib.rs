@@ -17,9 +17,13 @@ pub use foldwright_adapter_sqlite as sqlite;
 
 pub use foldwright_macros::{Event, Subset, Union};
 pub use foldwright_runtime::{
-    Answered, Backlog, Counter, Counters, EffectError, Faults, Global, Kernel, KernelBuilder, MAX_FUTURE,
-    Pipeline, Projection, Reader, Receipt, ReceiptError, ReceiptKey, RefoldBudget, Role, SeededIds,
-    SendError, SendRefused, StoredEvents, Subscriber, SystemIds, TooLarge, WorkerSettings,
+    Answered, Backlog, Counter, Counters, DescribedCommand, DescribedEnvelope, DescribedFold, DescribedMap,
+    DescribedPipeline, DescribedSubscriber, DescribedTable, Description, EffectError, Faults, Global, Kernel,
+    KernelBuilder, KillSwitch, MAX_FUTURE, NoBase, Operator, Pipeline, Projection, Propagation, Reader,
+    Receipt, ReceiptError, ReceiptKey, RefoldBudget, Restaged, RetainCursor, RetainError, Retained, Role,
+    SeededIds, SendError, SendRefused, Standing, StoredEvents, Subscriber, SubscriberCounts,
+    SubscriberOptions, Switch, SystemIds, TARGET, TooLarge, TraceParent, Unreadable, WhyNoBase, WithoutBase,
+    WorkerSettings, describe_metrics, metric_names,
 };
 
 /// What a service imports to write its types.

@@ -1,7 +1,11 @@
 //! What every handler works with.
-use crate::{counters::Counters, fold::RefoldGate, router::Router, telemetry::Propagation, wire::Bodies};
-use foldwright_ports::{IdSource, Ports};
+use crate::{
+    counters::Counters, fold::RefoldGate, router::Router, subscriber::SubscriberCounts,
+    telemetry::Propagation, wire::Bodies,
+};
+use foldwright_ports::{IdSource, Ports, Route};
 use std::{
+    collections::BTreeMap,
     sync::{Arc, atomic::AtomicBool},
     time::Duration,
 };
@@ -16,6 +20,10 @@ pub(crate) struct Context {
     pub(crate) counters: Arc<Counters>,
     /// How spans and the contexts of jobs belong together.
     pub(crate) propagation: Arc<dyn Propagation>,
+    /// By route.
+    pub(crate) subscribers: BTreeMap<Route, Arc<SubscriberCounts>>,
+    /// The envelope format that this process writes.
+    pub(crate) format: u8,
     /// How long a subscriber may run.
     pub(crate) effect_timeout: Duration,
     /// Whether the worker of this process stops: it begins nothing new then.

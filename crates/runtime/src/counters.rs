@@ -8,7 +8,7 @@ pub struct Counter {
 }
 
 impl Counter {
-    fn new(metric: metrics::Counter) -> Self {
+    pub(crate) fn new(metric: metrics::Counter) -> Self {
         Self {
             here: AtomicU64::new(0),
             metric,
@@ -97,6 +97,10 @@ counters! {
     runs_declined => "foldwright_runs_declined_total",
     /// Guards that panicked, which means yes, and key rules that gave no key, which means the default.
     guards_failed => "foldwright_guards_failed_total",
+    /// Kill switches that could not be read, which means on.
+    switches_failed => "foldwright_switches_failed_total",
+    /// Events outside the window that their keyed fold gives for their key: a refold of that key would not find them.
+    outside_window => "foldwright_events_outside_window_total",
     /// `after_store` hooks that panicked.
     hooks_swallowed => "foldwright_hooks_swallowed_total",
     /// Job bodies that were gone and were rebuilt from the log.

@@ -22,6 +22,7 @@ mod ids;
 mod kernel;
 mod pipeline;
 mod reader;
+mod retention;
 mod router;
 mod subscriber;
 mod sweeper;
@@ -35,12 +36,14 @@ pub use counters::{Counter, Counters};
 pub use fold::RefoldBudget;
 pub use ids::{SeededIds, SystemIds};
 pub use kernel::{
-    Answered, Backlog, Kernel, KernelBuilder, MAX_FUTURE, Receipt, ReceiptError, ReceiptKey, Role, SendError,
-    SendRefused, StoredEvents,
+    Answered, Backlog, DescribedCommand, DescribedEnvelope, DescribedFold, DescribedMap, DescribedPipeline,
+    DescribedSubscriber, DescribedTable, Description, Kernel, KernelBuilder, MAX_FUTURE, Operator, Receipt,
+    ReceiptError, ReceiptKey, Restaged, Role, SendError, SendRefused, Standing, StoredEvents,
 };
 pub use pipeline::{Faults, Global, Pipeline, Projection};
-pub use reader::Reader;
-pub use subscriber::{EffectError, Subscriber};
+pub use reader::{Reader, Unreadable};
+pub use retention::{NoBase, RetainCursor, RetainError, Retained, WhyNoBase, WithoutBase};
+pub use subscriber::{EffectError, KillSwitch, Subscriber, SubscriberCounts, SubscriberOptions, Switch};
 pub use telemetry::{Propagation, TARGET, TraceParent, describe_metrics, metric_names};
 pub use wire::TooLarge;
 pub use worker::WorkerSettings;

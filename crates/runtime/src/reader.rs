@@ -17,6 +17,24 @@ pub struct Reader {
     elsewhere: Arc<BTreeSet<(&'static str, &'static str)>>,
 }
 
+/// A state that is there and that this build cannot read: another version of the fold made it, and it is rebuilt with the
+/// next event of its aggregate or key.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("the state of `{}` under `{}` was made by version {version} and is not readable by this build", key.projection, key.key)]
+pub struct Unreadable {
+    /// Which state.
+    pub key: StateKey,
+    /// The version of the fold that made it.
+    pub version: u32,
+}
+
+/// For those to whom one such row is an error of the whole.
+impl From<Unreadable> for Error {
+    fn from(row: Unreadable) -> Self {
+        other_version(&row.key.projection, row.version)
+    }
+}
+
 impl Reader {
     /// Reads from these ports.
     #[must_use]
@@ -76,24 +94,25 @@ impl Reader {
             key: key.into(),
         };
         let rows = self.ports.folds.load(&[key]).await?;
-        rows.into_iter().next().flatten().map(typed::<F>).transpose()
+        let row = rows.into_iter().next().flatten().map(typed::<F>).transpose();
+        row.map_err(Error::from)
     }
 
-    /// All states of a fold and tenant, ordered by key.
+    /// All states of a fold and tenant, ordered by key. One that this build cannot read takes its place in the page as
+    /// [`Unreadable`], beside the others.
     ///
     /// # Errors
-    /// As [`state`](Self::state).
+    /// The store's; [`Kind::Unsupported`] when the fold has a table of its own.
     pub async fn states<F: Fold>(
         &self,
         tenant: &TenantId,
         from: Option<Cursor>,
         limits: Limits,
-    ) -> Result<Page<FoldRow<F::State>>> {
+    ) -> Result<Page<Result<FoldRow<F::State>, Unreadable>>> {
         self.check("fold", F::NAME)?;
         let page = self.ports.folds.list(tenant, F::NAME, from, limits).await?;
-        let items = page.items.into_iter().map(typed::<F>).collect::<Result<_>>()?;
         Ok(Page {
-            items,
+            items: page.items.into_iter().map(typed::<F>).collect(),
             next: page.next,
         })
     }
@@ -139,12 +158,17 @@ impl Reader {
     }
 }
 
-fn typed<F: Fold>(row: StateRow) -> Result<FoldRow<F::State>> {
+fn typed<F: Fold>(row: StateRow) -> Result<FoldRow<F::State>, Unreadable> {
     let state = (row.fold_version == F::VERSION)
         .then(|| decode_json(&row.state))
         .flatten();
-    let state = state.ok_or_else(|| other_version(F::NAME, row.fold_version))?;
-    Ok(with_state(row, |_| state))
+    match state {
+        Some(state) => Ok(with_state(row, |_| state)),
+        None => Err(Unreadable {
+            version: row.fold_version,
+            key: row.key,
+        }),
+    }
 }
 
 fn record<M: Map>(row: Record) -> Result<Record<M::Record>> {

@@ -1,7 +1,7 @@
 //! From stored events to the jobs of the projections that read them.
 use crate::{
     fold::KeyError,
-    wire::{Bodies, BodyError, Content, FORMAT, Header, Subject, Written, encode_event},
+    wire::{Bodies, BodyError, Content, Header, Subject, Written, encode_event},
 };
 use foldwright_domain::RawEvent;
 use foldwright_ports::{GroupId, JobId, NewJob, Route};
@@ -17,12 +17,21 @@ pub(crate) trait Projects: Send + Sync + 'static {
 type Reads = (Route, Arc<dyn Projects>);
 
 /// Which projections read which event type.
-#[derive(Default)]
 pub(crate) struct Router {
+    /// The envelope format of the jobs it makes.
+    format: u8,
     by_type: BTreeMap<Arc<str>, Vec<Reads>>,
 }
 
 impl Router {
+    /// One that knows no projection yet.
+    pub(crate) fn new(format: u8) -> Self {
+        Self {
+            format,
+            by_type: BTreeMap::new(),
+        }
+    }
+
     /// Brings events of these types to a projection.
     pub(crate) fn add(
         &mut self,
@@ -58,14 +67,14 @@ impl Router {
                     tracing::warn!(%route, event = %event.meta.id, %error, "a projection has no key for an event");
                     format!("without key: {}", event.meta.id).into()
                 });
-                jobs.push(event_job(event, route, group_key, &body));
+                jobs.push(event_job(event, route, group_key, &body, self.format));
             }
         }
         Ok(jobs)
     }
 }
 
-fn event_job(event: &RawEvent, route: &Route, group_key: Arc<str>, body: &Written) -> NewJob {
+fn event_job(event: &RawEvent, route: &Route, group_key: Arc<str>, body: &Written, format: u8) -> NewJob {
     let tenant = event.meta.stream.tenant.clone();
     let header = Header {
         route: route.as_str().into(),
@@ -91,8 +100,8 @@ fn event_job(event: &RawEvent, route: &Route, group_key: Arc<str>, body: &Writte
         delay: Duration::ZERO,
         replace: false,
         dedup: None,
-        format: FORMAT,
-        header: header.encode().into(),
+        format,
+        header: header.encode(format).into(),
         body: body.body.clone(),
         context: None,
     }

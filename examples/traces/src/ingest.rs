@@ -209,6 +209,7 @@ async fn totals(kernel: &Kernel) -> Result<Vec<TenantTotals>, IngestError> {
                 .states::<TraceSummary>(&totals.tenant, from, Limits::items(1_000))
                 .await?;
             for row in page.items {
+                let row = row.map_err(foldwright::ports::Error::from)?;
                 totals.traces += 1;
                 totals.spans += row.state.span_ids.len() as u64;
                 totals.errors += row.state.errors;

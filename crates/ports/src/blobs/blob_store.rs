@@ -41,6 +41,11 @@ pub struct BlobEntry {
 /// margin covers the gap. *Redis*: a string per body without expiry. *SQLite, Postgres*: a row per body.
 #[async_trait]
 pub trait BlobStore: Send + Sync + 'static {
+    /// What this adapter is, for people who look at what was wired: the Rust type unless it says otherwise.
+    fn adapter(&self) -> &'static str {
+        std::any::type_name::<Self>()
+    }
+
     /// Stores the bytes of a body under its name.
     async fn put(&self, blob: &BlobRef, stored: Bytes) -> Result<()>;
 

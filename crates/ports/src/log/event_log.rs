@@ -50,6 +50,17 @@ pub struct LogCapabilities {
 /// least 1,000 rows; no conditional append.
 #[async_trait]
 pub trait EventLog: Send + Sync + 'static {
+    /// What this adapter is, for people who look at what was wired: the Rust type unless it says otherwise.
+    fn adapter(&self) -> &'static str {
+        std::any::type_name::<Self>()
+    }
+
+    /// How many calls it serves at a time, where that is bounded (a pool of connections); `None` where callers never wait
+    /// for each other's place. A kernel whose worker needs more does not start.
+    fn connections(&self) -> Option<usize> {
+        None
+    }
+
     /// What this log can do.
     fn capabilities(&self) -> LogCapabilities;
 

@@ -48,6 +48,17 @@ pub struct Record<B = Bytes> {
 /// projection and identity with the version as its version column, read with `FINAL`; inserts gathered.
 #[async_trait]
 pub trait AppendStore: Send + Sync + 'static {
+    /// What this adapter is, for people who look at what was wired: the Rust type unless it says otherwise.
+    fn adapter(&self) -> &'static str {
+        std::any::type_name::<Self>()
+    }
+
+    /// How many calls it serves at a time, where that is bounded (a pool of connections); `None` where callers never wait
+    /// for each other's place. A kernel whose worker needs more does not start.
+    fn connections(&self) -> Option<usize> {
+        None
+    }
+
     /// Appends records; answers in the order of the call.
     async fn append(&self, records: Vec<Record>) -> Vec<Result<()>>;
 

@@ -67,6 +67,17 @@ pub enum Stored {
 /// its revision. *Redis* is a cache of it, never the store.
 #[async_trait]
 pub trait FoldStore: Send + Sync + 'static {
+    /// What this adapter is, for people who look at what was wired: the Rust type unless it says otherwise.
+    fn adapter(&self) -> &'static str {
+        std::any::type_name::<Self>()
+    }
+
+    /// How many calls it serves at a time, where that is bounded (a pool of connections); `None` where callers never wait
+    /// for each other's place. A kernel whose worker needs more does not start.
+    fn connections(&self) -> Option<usize> {
+        None
+    }
+
     /// The rows of these keys, in the order asked.
     async fn load(&self, keys: &[StateKey]) -> Result<Vec<Option<StateRow>>>;
 

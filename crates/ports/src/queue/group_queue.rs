@@ -99,6 +99,17 @@ use std::time::Duration;
 /// counter per shard, `TIME` is the clock; a promoted replica first waits out a lease.
 #[async_trait]
 pub trait GroupQueue: Send + Sync + 'static {
+    /// What this adapter is, for people who look at what was wired: the Rust type unless it says otherwise.
+    fn adapter(&self) -> &'static str {
+        std::any::type_name::<Self>()
+    }
+
+    /// How many calls it serves at a time, where that is bounded (a pool of connections); `None` where callers never wait
+    /// for each other's place. A kernel whose worker needs more does not start.
+    fn connections(&self) -> Option<usize> {
+        None
+    }
+
     /// Stages jobs of any number of groups; answers in the order of the call. All or nothing.
     async fn stage(&self, nonce: Nonce, jobs: Vec<NewJob>, room: Room) -> Result<Vec<Staged>, StageRefused>;
 

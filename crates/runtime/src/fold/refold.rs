@@ -4,9 +4,14 @@ use super::{
     progress::{Panicked, Progress},
     source::KeyRule,
 };
-use crate::{catch::caught, subscriber::Decisions, wire::encode_event};
+use crate::{
+    catch::caught,
+    retention::{Base, Weave, WeaveError},
+    subscriber::Decisions,
+    wire::encode_event,
+};
 use foldwright_domain::{DecodeError, EventSet, Fold, Identity, RawEvent, Recorded};
-use foldwright_ports::{Error, EventLog, StateKey};
+use foldwright_ports::{Error, Ports, StateKey};
 use std::collections::BTreeSet;
 
 /// What a refold replaces.
@@ -50,6 +55,8 @@ pub(crate) enum RefoldError {
         "the log holds {found} events of this state, which has {applied} applied: restore the log or erase the state, a refold would forget"
     )]
     Forgets { found: u64, applied: u64 },
+    #[error(transparent)]
+    Horizon(#[from] WeaveError),
 }
 
 impl From<Panicked> for RefoldError {
@@ -58,7 +65,8 @@ impl From<Panicked> for RefoldError {
     }
 }
 
-/// Reads all distinct events of `key` and folds them from `init`.
+/// Reads all distinct events of `key` and folds them from `init`; where the log was cut, from the base that was kept at
+/// its horizon.
 ///
 /// `read` counts the events that were read, also of a refold that failed.
 ///
@@ -66,21 +74,23 @@ impl From<Panicked> for RefoldError {
 /// that its filter is unsure of follows from the counts: the log has every event, the row says how many it has.
 pub(crate) async fn refold<F: Fold>(
     rule: &dyn KeyRule<F>,
-    log: &dyn EventLog,
+    ports: &Ports,
     key: &StateKey,
     replaced: &Replaced<'_>,
     decisions: &mut Decisions<'_, F::On, F::State>,
     read: &mut u64,
 ) -> Result<Progress<F::State>, RefoldError> {
     let known = replaced.applied.map(Applied::index);
-    let mut progress = Progress::init::<F>()?;
-    let (mut kept, mut new, mut dropped) = (0_usize, 0_u64, 0_u64);
+    let base = Base::load::<F>(&*ports.folds, key).await?;
+    let (mut weave, mut progress) = Weave::begin::<F>(base)?;
+    let in_base = replaced.applied.map_or(0, |applied| weave.count(applied.exact()));
+    let (mut kept, mut new, mut dropped) = (in_base, 0_u64, 0_u64);
     let mut uncertain = decisions.fork();
     let mut cursor = None;
     loop {
-        let page = rule.page(log, key, cursor).await?;
+        let page = rule.page(&*ports.log, key, cursor).await?;
         *read = read.saturating_add(page.items.len() as u64);
-        for raw in page.items {
+        for raw in weave.page::<F>(page.items, page.next.is_none())? {
             let Some(event) = decode::<F>(&raw)?.filter(|event| rule.holds(key, event)) else {
                 // Not forgotten: the version that made the row read it, this one does not.
                 match known

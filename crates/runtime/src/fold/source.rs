@@ -11,11 +11,24 @@ const PAGE: Limits = Limits {
     bytes: 8 << 20,
 };
 
+/// Where an event belongs.
+pub(crate) struct Placed {
+    pub(crate) key: Arc<str>,
+    /// It lies outside the window that its fold gives for its key.
+    pub(crate) outside: bool,
+}
+
 /// Finds the key of an event and the events of a key.
 #[async_trait]
 pub(crate) trait KeyRule<F: Fold>: Send + Sync + 'static {
     /// The key that an event belongs to; also the key of the group its job runs in.
     fn group_key(&self, event: &RawEvent) -> Result<Arc<str>, KeyError>;
+
+    /// The same, and whether a refold of that key would not find the event.
+    fn placed(&self, event: &RawEvent) -> Result<Placed, KeyError> {
+        let key = self.group_key(event)?;
+        Ok(Placed { key, outside: false })
+    }
 
     /// The key under which the state of a group is stored.
     fn state_key<'a>(&self, group_key: &'a str) -> &'a str;
@@ -111,11 +124,16 @@ impl<F: KeyedFold> ByKey<F> {
 #[async_trait]
 impl<F: KeyedFold> KeyRule<F> for ByKey<F> {
     fn group_key(&self, event: &RawEvent) -> Result<Arc<str>, KeyError> {
-        let data = caught(|| F::On::decode(&event.meta.event_type, &event.meta.version, &event.data))
-            .map_err(KeyError::Panicked)??;
-        json_key::<F>(&Recorded {
-            meta: event.meta.clone(),
-            data,
+        json_key::<F>(&read::<F>(event)?)
+    }
+
+    fn placed(&self, event: &RawEvent) -> Result<Placed, KeyError> {
+        let event = read::<F>(event)?;
+        let key = caught(|| F::key(&event)).map_err(KeyError::Panicked)?;
+        let window = caught(|| F::window(&key)).map_err(KeyError::Panicked)?;
+        Ok(Placed {
+            key: key_text(&key)?,
+            outside: !window.contains(&event.meta.occurred_at),
         })
     }
 
@@ -164,6 +182,15 @@ impl<F: KeyedFold> KeyRule<F> for ByKey<F> {
     fn holds(&self, key: &StateKey, event: &Recorded<F::On>) -> bool {
         json_key::<F>(event).is_ok_and(|found| found == key.key)
     }
+}
+
+fn read<F: Fold>(event: &RawEvent) -> Result<Recorded<F::On>, KeyError> {
+    let data = caught(|| F::On::decode(&event.meta.event_type, &event.meta.version, &event.data))
+        .map_err(KeyError::Panicked)??;
+    Ok(Recorded {
+        meta: event.meta.clone(),
+        data,
+    })
 }
 
 /// The JSON of the key that an event belongs to.

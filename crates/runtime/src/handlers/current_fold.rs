@@ -77,15 +77,7 @@ impl<F: Fold> CurrentState<F::On, F::State> for CurrentFold<F> {
         };
         let mut nobody = Decisions::new(&[], &key.key);
         let mut read = 0;
-        let folded = refold(
-            &*self.rule,
-            &*ctx.ports.log,
-            &key,
-            &replaced,
-            &mut nobody,
-            &mut read,
-        )
-        .await;
+        let folded = refold(&*self.rule, &ctx.ports, &key, &replaced, &mut nobody, &mut read).await;
         ctx.refolds
             .charge(&key.tenant, read.saturating_sub(estimate), ctx.ports.clock.now());
         Ok(Some(folded?.state))

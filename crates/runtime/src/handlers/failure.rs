@@ -91,7 +91,9 @@ impl From<RefoldError> for Failure {
     fn from(error: RefoldError) -> Self {
         match error {
             RefoldError::Log(error) => error.into(),
-            RefoldError::Panicked { .. } | RefoldError::Init { .. } => Self::quarantine(error.to_string()),
+            RefoldError::Panicked { .. } | RefoldError::Init { .. } | RefoldError::Horizon(_) => {
+                Self::quarantine(error.to_string())
+            }
             RefoldError::Decode(_) | RefoldError::Forgets { .. } => Self::retry(error.to_string()),
         }
     }

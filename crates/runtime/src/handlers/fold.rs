@@ -7,7 +7,7 @@ use super::{
 use crate::{
     context::Context,
     fold::{KeyRule, Ledger},
-    subscriber::{Decides, PendingJob},
+    subscriber::{Decides, Pending},
 };
 use async_trait::async_trait;
 use foldwright_domain::Fold;
@@ -38,7 +38,7 @@ struct Waiting<S> {
     done: usize,
     rest: Rest,
     row: FoldRow<S>,
-    pending: Vec<PendingJob>,
+    pending: Pending,
 }
 
 #[async_trait]

@@ -4,7 +4,7 @@ use crate::{
     catch::caught,
     context::Context,
     fold::{Admission, Applied, Batch, Ledger, Panicked, Progress, RefoldError, Replaced, refold},
-    subscriber::{Decisions, PendingJob},
+    subscriber::{Decisions, Pending, PendingJob},
     wire::{WireError, decode_event},
 };
 use foldwright_domain::{Fold, Identity, Millis, OrderKind, Position, TenantId};
@@ -16,7 +16,7 @@ pub(super) enum Folded<S> {
     /// Every event was in already.
     Nothing,
     /// A new row, to be stored before anything follows from it.
-    Row(Box<FoldRow<S>>, Vec<PendingJob>),
+    Row(Box<FoldRow<S>>, Pending),
 }
 
 /// Why a batch gave no row.
@@ -73,15 +73,7 @@ impl<F: Fold> FoldHandler<F> {
                 batch: &batch.identities(),
             };
             let mut read = 0;
-            let folded = refold(
-                &*self.rule,
-                &*ctx.ports.log,
-                key,
-                &replaced,
-                &mut decisions,
-                &mut read,
-            )
-            .await;
+            let folded = refold(&*self.rule, &ctx.ports, key, &replaced, &mut decisions, &mut read).await;
             let beyond = read.saturating_sub(estimate);
             ctx.refolds.charge(&key.tenant, beyond, ctx.ports.clock.now());
             folded?
@@ -107,7 +99,7 @@ impl<F: Fold> FoldHandler<F> {
         let pending = decisions.into_pending();
         let ledger = Ledger {
             applied: progress.applied,
-            pending: pending.clone(),
+            pending: pending.to_vec(),
             undecided,
         };
         let now = ctx.ports.clock.now();

@@ -4,7 +4,7 @@ use crate::{
     catch::caught,
     context::Context,
     fold::aggregate_group_key,
-    subscriber::{CurrentState, Decides, Decisions, PendingJob},
+    subscriber::{CurrentState, Decides, Decisions, Pending},
 };
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -38,7 +38,7 @@ struct Mapped {
     /// Whether it has a record in the call to the table.
     appended: bool,
     /// The subscriber runs of its record, and the record they see.
-    decided: Option<(Vec<PendingJob>, SharedState)>,
+    decided: Option<(Pending, SharedState)>,
 }
 
 /// A lease whose events are mapped.
@@ -111,7 +111,7 @@ impl<M: Map> MapHandler<M> {
         event: &Recorded<M::On>,
         record: &M::Record,
         stored: &Bytes,
-    ) -> Result<Option<(Vec<PendingJob>, SharedState)>, Failure> {
+    ) -> Result<Option<(Pending, SharedState)>, Failure> {
         if self.subscribers.is_empty() {
             return Ok(None);
         }

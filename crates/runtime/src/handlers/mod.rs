@@ -15,6 +15,7 @@ mod own_events;
 mod stored_events;
 mod subscriber;
 mod subscriber_jobs;
+mod switched;
 
 pub(crate) use accepted::fits;
 pub(crate) use command::CommandHandler;
@@ -28,6 +29,7 @@ pub(crate) use map::{CurrentRecord, MapHandler};
 pub(crate) use own_events::own_events;
 pub(crate) use subscriber::SubscriberHandler;
 pub(crate) use subscriber_jobs::{SharedState, stage_pending, subscriber_jobs};
+pub(crate) use switched::SwitchedHandler;
 
 use crate::context::Context;
 use async_trait::async_trait;

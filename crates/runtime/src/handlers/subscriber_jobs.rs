@@ -3,8 +3,8 @@ use super::Failure;
 use crate::{
     context::Context,
     encoded::encode_json,
-    subscriber::PendingJob,
-    wire::{Content, FORMAT, Header, Subject, decode_event},
+    subscriber::{Merge, Pending, PendingJob},
+    wire::{Content, Header, Subject, decode_event},
 };
 use bytes::Bytes;
 use foldwright_domain::TenantId;
@@ -32,8 +32,20 @@ impl SharedState {
     }
 }
 
-/// The jobs of decided runs, with the stored state as their context. The state they share is stored once.
+/// The jobs of decided runs, for the settlement of the lease that decided them.
 pub(crate) async fn subscriber_jobs(
+    tenant: &TenantId,
+    pending: &Pending,
+    state: &SharedState,
+    ctx: &Context,
+) -> Result<Vec<NewJob>, Failure> {
+    let jobs = jobs(tenant, pending, state, ctx).await?;
+    pending.staged();
+    Ok(jobs)
+}
+
+/// The jobs of decided runs, with the stored state as their context. The state they share is stored once.
+async fn jobs(
     tenant: &TenantId,
     pending: &[PendingJob],
     state: &SharedState,
@@ -58,7 +70,17 @@ pub(crate) async fn subscriber_jobs(
             trace_context: event.meta.trace_context.clone(),
             body: body.info,
         };
-        let delay = Duration::from_millis(decided.delay_ms);
+        let time = Duration::from_millis(decided.delay_ms);
+        let dedup = |window| Dedup {
+            ttl: time,
+            window,
+            replace: true,
+        };
+        let (delay, dedup) = match decided.merge {
+            Merge::Never => (time, None),
+            Merge::Sliding => (time, Some(dedup(MergeWindow::Sliding))),
+            Merge::Throttled => (Duration::ZERO, Some(dedup(MergeWindow::Throttled))),
+        };
         jobs.push(NewJob {
             id: JobId::of_event(event.meta.id, &route),
             group: GroupId {
@@ -70,13 +92,9 @@ pub(crate) async fn subscriber_jobs(
             position: Some(event.meta.position()),
             delay,
             replace: false,
-            dedup: decided.merges.then_some(Dedup {
-                ttl: delay,
-                window: MergeWindow::Sliding,
-                replace: true,
-            }),
-            format: FORMAT,
-            header: header.encode().into(),
+            dedup,
+            format: ctx.format,
+            header: header.encode(ctx.format).into(),
             body: body.body,
             context: Some(QueueContext {
                 body: context.body.clone(),
@@ -94,11 +112,17 @@ pub(crate) async fn stage_pending(
     state: &SharedState,
     ctx: &Context,
 ) -> Result<(), Failure> {
-    let jobs = subscriber_jobs(tenant, pending, state, ctx).await?;
+    let jobs = jobs(tenant, pending, state, ctx).await?;
+    let routes: Vec<_> = jobs.iter().map(|job| job.route.clone()).collect();
     ctx.ports
         .queue
         .stage(ctx.ids.nonce(), jobs, Room::Lease)
         .await
         .map_err(|refused| refused.error)?;
+    for route in routes {
+        if let Some(counts) = ctx.subscribers.get(&route) {
+            counts.restaged.add(1);
+        }
+    }
     Ok(())
 }

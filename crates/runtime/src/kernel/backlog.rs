@@ -1,57 +1,192 @@
 //! What is still to be done.
-use foldwright_ports::{Depth, Route};
-use std::collections::BTreeMap;
+use foldwright_ports::{
+    Depth, GroupFilter, GroupState, Kind, Limits, Pause, QueueAdmin, Result, Route, WorkerView,
+};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Jobs by kind and state, over all tenants.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Backlog {
     /// Commands.
-    pub commands: Depth,
+    pub commands: Standing,
     /// Folds, keyed folds among them.
-    pub folds: Depth,
+    pub folds: Standing,
     /// Maps.
-    pub maps: Depth,
+    pub maps: Standing,
     /// Subscribers, of which some may wait for their time.
-    pub subscribers: Depth,
+    pub subscribers: Standing,
+    /// Jobs of a kind that this build does not know.
+    pub others: Standing,
+}
+
+/// Jobs of one kind by state.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Standing {
+    /// Not handed out and not blocked: due, delayed, backing off, parked, paused or stranded.
+    pub waiting: u64,
+    /// Handed out.
+    pub leased: u64,
+    /// In a blocked group: a person has to open it.
+    pub blocked: u64,
+    /// Dead letters: a person has to put them back or discard them.
+    pub dead: u64,
+    /// Of those that wait, how many no live worker can take: none knows their route, format or fold version. They run
+    /// when one comes that does.
+    pub stranded: u64,
+    /// Of those that wait and are not stranded, how many a pause covers. They run when it ends.
+    pub paused: u64,
+}
+
+impl Standing {
+    /// Jobs that run without anybody's doing.
+    #[must_use]
+    pub fn moving(&self) -> u64 {
+        (self.waiting + self.leased).saturating_sub(self.stranded + self.paused)
+    }
+
+    fn add(&mut self, depth: &Depth, held: Held) {
+        self.waiting += depth.waiting;
+        self.leased += depth.leased;
+        self.blocked += depth.blocked;
+        self.dead += depth.dead;
+        self.stranded += held.stranded;
+        self.paused += held.paused;
+    }
+}
+
+/// Waiting jobs of one route that do not run as things stand.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Held {
+    pub(super) stranded: u64,
+    pub(super) paused: u64,
 }
 
 impl Backlog {
-    pub(crate) fn of(depth: &BTreeMap<Route, Depth>) -> Self {
+    pub(super) fn of(depth: &BTreeMap<Route, Depth>, held: &BTreeMap<Route, Held>) -> Self {
         let mut backlog = Self::default();
         for (route, depth) in depth {
-            let path = route.path();
-            let kind = if path.contains("/subscriber/") {
-                &mut backlog.subscribers
-            } else if path.starts_with("command/") {
-                &mut backlog.commands
-            } else if path.starts_with("fold/") {
-                &mut backlog.folds
-            } else {
-                &mut backlog.maps
+            let kind = match route.kind() {
+                "command" => &mut backlog.commands,
+                "fold" => &mut backlog.folds,
+                "map" => &mut backlog.maps,
+                "subscriber" => &mut backlog.subscribers,
+                _ => &mut backlog.others,
             };
-            kind.waiting += depth.waiting;
-            kind.leased += depth.leased;
-            kind.blocked += depth.blocked;
-            kind.dead += depth.dead;
+            kind.add(depth, held.get(route).copied().unwrap_or_default());
         }
         backlog
     }
 
-    /// Commands, folds and maps that wait or run. Subscribers wait for their time and blocked groups for a person.
+    /// Commands, folds and maps that wait or run, stranded and paused ones among them. Subscribers wait for their time and
+    /// blocked groups for a person.
     #[must_use]
     pub fn open(&self) -> u64 {
-        [self.commands, self.folds, self.maps]
-            .iter()
-            .map(|d| d.waiting + d.leased)
-            .sum()
+        self.own().iter().map(|s| s.waiting + s.leased).sum()
+    }
+
+    /// Commands, folds and maps that run without anybody's doing: [`open`](Self::open) without what is stranded or paused.
+    #[must_use]
+    pub fn moving(&self) -> u64 {
+        self.own().iter().map(Standing::moving).sum()
     }
 
     /// Jobs in blocked groups and dead letters, which wait for a person.
     #[must_use]
     pub fn stuck(&self) -> u64 {
-        [self.commands, self.folds, self.maps, self.subscribers]
-            .iter()
-            .map(|d| d.blocked + d.dead)
-            .sum()
+        self.all().iter().map(|s| s.blocked + s.dead).sum()
+    }
+
+    /// Jobs of every kind that no live worker can take.
+    #[must_use]
+    pub fn stranded(&self) -> u64 {
+        self.all().iter().map(|s| s.stranded).sum()
+    }
+
+    fn own(&self) -> [Standing; 3] {
+        [self.commands, self.folds, self.maps]
+    }
+
+    fn all(&self) -> [Standing; 5] {
+        [
+            self.commands,
+            self.folds,
+            self.maps,
+            self.subscribers,
+            self.others,
+        ]
+    }
+}
+
+/// Looks at a queue. `known` are the routes that this process's own worker takes, which need no record of it.
+pub(super) async fn look(queue: &dyn QueueAdmin, known: &BTreeSet<Route>) -> Result<Backlog> {
+    let depth = queue.depth().await?;
+    let workers = if_supported(queue.workers().await)?;
+    let pauses = if_supported(queue.pauses().await)?.unwrap_or_default();
+    let mut held = BTreeMap::new();
+    for (route, depth) in &depth {
+        let stranded = match &workers {
+            Some(workers) => !known.contains(route) && !is_known(workers, route),
+            // A queue that keeps no records of workers cannot tell what is stranded.
+            None => false,
+        };
+        let paused = pauses.iter().any(|Pause { scope, .. }| scope.covers_route(route));
+        let mut here = Held::default();
+        if stranded {
+            here.stranded = depth.waiting;
+        } else if paused {
+            here.paused = depth.waiting;
+        }
+        held.insert(route.clone(), here);
+    }
+    Ok(Backlog::of(&depth, &held))
+}
+
+fn is_known(workers: &[WorkerView], route: &Route) -> bool {
+    let mut live = workers.iter().filter(|worker| !worker.silent);
+    live.any(|worker| worker.capabilities.routes.contains_key(route))
+}
+
+/// The same, group by group: sees what waits for a fold version, and pauses of tenants and groups. Reads one line for each
+/// group that is stranded or paused.
+pub(super) async fn look_closely(queue: &dyn QueueAdmin, known: &BTreeSet<Route>) -> Result<Backlog> {
+    let workers = if_supported(queue.workers().await)?.unwrap_or_default();
+    if workers.is_empty() {
+        return look(queue, known).await;
+    }
+    let mut held: BTreeMap<Route, Held> = BTreeMap::new();
+    for state in [GroupState::Stranded, GroupState::Paused] {
+        let filter = GroupFilter {
+            state: Some(state),
+            ..GroupFilter::default()
+        };
+        let mut from = None;
+        loop {
+            let page = queue.groups(&filter, from, Limits::items(1_000)).await;
+            let Some(page) = if_supported(page)? else {
+                return look(queue, known).await;
+            };
+            for line in page.items {
+                let here = held.entry(line.route).or_default();
+                if state == GroupState::Stranded {
+                    here.stranded += line.jobs;
+                } else {
+                    here.paused += line.jobs;
+                }
+            }
+            match page.next {
+                Some(next) => from = Some(next),
+                None => break,
+            }
+        }
+    }
+    Ok(Backlog::of(&queue.depth().await?, &held))
+}
+
+/// `None` where the adapter has no such list.
+fn if_supported<T>(answer: Result<T>) -> Result<Option<T>> {
+    match answer {
+        Ok(answer) => Ok(Some(answer)),
+        Err(error) if error.kind() == Kind::Unsupported => Ok(None),
+        Err(error) => Err(error),
     }
 }

@@ -1,18 +1,27 @@
 //! Putting a kernel together.
-use super::{Desk, Inline, Kernel, Role};
+use super::{
+    DescribedEnvelope, Description, Desk, Inline, Kernel, Role, Wired,
+    described_settings::{adapters, connections, of_refolds, of_worker},
+};
 use crate::{
     context::Context,
-    counters::Counters,
     fold::{RefoldBudget, RefoldGate},
     ids::SystemIds,
-    pipeline::{Faults, Global, Installer, Part, Pipeline, Tables},
+    pipeline::{Faults, Global, Installer, Part, Pipeline, Switches, Tables},
+    subscriber::{KillSwitch, Subscriber},
     telemetry::{Propagation, SpanFields},
-    wire::Bodies,
+    wire::{Bodies, FORMAT, OLDEST, RELEASED},
     worker::{Worker, WorkerSettings},
 };
 use foldwright_domain::{Fold, Map};
-use foldwright_ports::{IdSource, Ports, RecordTable, StateTable};
-use std::sync::{Arc, atomic::AtomicBool};
+use foldwright_ports::{IdSource, Ports, RecordTable, Route, StateTable};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, atomic::AtomicBool},
+};
+
+/// Tasks of a worker beside its lanes: the keeper of leases and the janitor.
+const BESIDE_LANES: usize = 2;
 
 /// Binds pipelines to ports. What is required is an argument of [`Kernel::builder`].
 pub struct KernelBuilder {
@@ -20,6 +29,8 @@ pub struct KernelBuilder {
     role: Role,
     parts: Vec<(&'static str, Vec<Box<dyn Part>>)>,
     tables: Tables,
+    switches: Switches,
+    format: u8,
     ids: Arc<dyn IdSource>,
     worker: WorkerSettings,
     refolds: RefoldBudget,
@@ -35,6 +46,8 @@ impl KernelBuilder {
             role,
             parts: Vec::new(),
             tables: Tables::new(),
+            switches: Switches::default(),
+            format: RELEASED,
             ids: Arc::new(SystemIds::default()),
             worker: WorkerSettings::default(),
             refolds: RefoldBudget::default(),
@@ -69,6 +82,35 @@ impl KernelBuilder {
     #[must_use]
     pub fn record_table<M: Map>(mut self, table: Arc<dyn RecordTable<M::Record>>) -> Self {
         self.bind(("map", M::NAME), Box::new(table));
+        self
+    }
+
+    /// Lets a source of the user's own switch off the subscribers named as `X`, whatever they hang on.
+    #[must_use]
+    pub fn kill_switch<X: Subscriber>(mut self, source: Arc<dyn KillSwitch>) -> Self {
+        if self.switches.named.insert(X::NAME, source).is_some() {
+            let fault = format!("two kill switches are bound to subscriber `{}`", X::NAME);
+            self.faults.push(fault);
+        }
+        self
+    }
+
+    /// Lets a source of the user's own switch off all subscribers that have no kill switch of their own.
+    #[must_use]
+    pub fn kill_switches(mut self, source: Arc<dyn KillSwitch>) -> Self {
+        if self.switches.others.replace(source).is_some() {
+            let fault = "two kill switches are bound to all subscribers that have none of their own";
+            self.faults.push(fault.to_owned());
+        }
+        self
+    }
+
+    /// Writes jobs in this envelope format. The default is the newest that the release before this one reads; raise it
+    /// when the whole fleet runs this release, lower it before going back to one that reads less. Every format that was
+    /// ever released is read, and a job in a newer one than a worker reads is left to others.
+    #[must_use]
+    pub fn write_format(mut self, format: u8) -> Self {
+        self.format = format;
         self
     }
 
@@ -124,9 +166,14 @@ impl KernelBuilder {
     /// # Errors
     /// [`Faults`] lists every fault of the composition; nothing was started then.
     pub fn start(self) -> Result<Kernel, Faults> {
-        let counters = Arc::new(Counters::default());
         let elsewhere = self.tables.keys().copied().collect();
-        let mut installer = Installer::new(self.ports.clone(), counters.clone(), self.tables);
+        let mut installer = Installer::new(
+            self.ports.clone(),
+            self.role,
+            self.tables,
+            self.switches,
+            self.format,
+        );
         installer.faults = self.faults;
         installer.unguarded_deciders = self.unguarded_deciders;
         let is_empty = self.parts.iter().all(|(_, parts)| parts.is_empty());
@@ -136,31 +183,55 @@ impl KernelBuilder {
             }
         }
         installer.finish();
-        let unbound = std::mem::take(&mut installer.tables);
-        let unbound = unbound
-            .keys()
-            .map(|(kind, name)| format!("a table is bound to {kind} `{name}`, which no pipeline declares"));
+        let unbound = installer.unbound();
         installer.faults.extend(unbound);
         installer.faults.extend(self.worker.faults());
         installer.faults.extend(self.refolds.faults());
+        if !(OLDEST..=FORMAT).contains(&self.format) {
+            installer.faults.push(format!(
+                "envelope format {} cannot be written: this build writes {OLDEST} to {FORMAT}",
+                self.format
+            ));
+        }
         if is_empty {
             let fault = "no command and no projection: a kernel needs a pipeline that declares one";
             installer.faults.push(fault.to_owned());
         }
-        if self.role.works() && tokio::runtime::Handle::try_current().is_err() {
-            let fault = "no tokio runtime: start a kernel that works inside one, with time enabled";
-            installer.faults.push(fault.to_owned());
+        if self.role.works() {
+            let faults = &mut installer.faults;
+            faults.extend(pool_faults(&self.ports, &self.worker));
+            if tokio::runtime::Handle::try_current().is_err() {
+                let fault = "no tokio runtime: start a kernel that works inside one, with time enabled";
+                faults.push(fault.to_owned());
+            }
         }
         if !installer.faults.is_empty() {
             return Err(Faults(installer.faults));
         }
+        let mut settings = BTreeMap::new();
+        if self.role.works() {
+            of_worker(&self.worker, &mut settings);
+            of_refolds(&self.refolds, &mut settings);
+        }
+        let description = Description {
+            role: self.role.name(),
+            envelope: DescribedEnvelope {
+                reads: FORMAT,
+                writes: self.format,
+            },
+            pipelines: installer.described.into_values().collect(),
+            adapters: adapters(&self.ports),
+            settings,
+        };
         let ctx = Arc::new(Context {
             bodies: Bodies::new(self.ports.hot_blobs.clone(), self.ports.cold_blobs.clone()),
             ports: self.ports,
             ids: self.ids,
             router: installer.router,
             refolds: RefoldGate::new(self.refolds),
-            counters,
+            counters: installer.counters,
+            subscribers: installer.subscribers,
+            format: self.format,
             propagation: self.propagation,
             effect_timeout: self.worker.effect_timeout,
             stopping: AtomicBool::new(false),
@@ -169,8 +240,40 @@ impl KernelBuilder {
             .role
             .works()
             .then(|| Worker::start(&ctx, &installer.routes, self.worker));
+        let taken: BTreeSet<Route> = installer
+            .routes
+            .iter()
+            .filter(|(_, installed)| worker.is_some() && installed.claimed)
+            .map(|(route, _)| route.clone())
+            .collect();
+        let wired = Wired {
+            elsewhere,
+            taken,
+            bases: installer.bases,
+            description,
+        };
         let inline = (self.role == Role::Migration).then(|| Inline::new(installer.routes));
         let desk = Desk::new(ctx, installer.commands, installer.folds);
-        Ok(Kernel::new(desk, elsewhere, worker, inline))
+        Ok(Kernel::new(desk, wired, worker, inline))
     }
+}
+
+/// A worker whose lanes wait for each other's connection cannot hold its leases.
+fn pool_faults(ports: &Ports, worker: &WorkerSettings) -> Vec<String> {
+    let needed = worker
+        .bulk_lanes
+        .saturating_add(worker.effect_lanes)
+        .saturating_add(BESIDE_LANES);
+    let small = connections(ports)
+        .into_iter()
+        .filter_map(|(store, served)| Some((store, served?)))
+        .filter(|(_, served)| *served < needed);
+    small
+        .map(|(store, served)| {
+            format!(
+                "the {store} serves {served} calls at a time and the worker has {needed} tasks: raise its pool, or lower \
+                 `bulk_lanes` and `effect_lanes`"
+            )
+        })
+        .collect()
 }

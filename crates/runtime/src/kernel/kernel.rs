@@ -1,12 +1,19 @@
 //! A running kernel.
 use super::{
-    Answered, Backlog, Desk, Inline, KernelBuilder, Receipt, ReceiptKey, Role, SendError, SendRefused,
+    Answered, Backlog, Description, Desk, Inline, KernelBuilder, Operator, Receipt, ReceiptKey, Role,
+    SendError, SendRefused, backlog,
     send::{self, How},
 };
-use crate::{counters::Counters, reader::Reader, worker::Worker};
+use crate::{
+    counters::Counters, reader::Reader, retention::KeepsBase, subscriber::SubscriberCounts, worker::Worker,
+};
 use foldwright_domain::{Command, Intent, SecurityError, StreamKey, TenantId};
-use foldwright_ports::{Error, JobId, Kind, NewJob, Ports, Result, Room, StageRefused};
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
+use foldwright_ports::{Error, JobId, Kind, NewJob, Ports, Result, Room, Route, StageRefused};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
 
 /// The waits before a call whose outcome is unknown is repeated.
 const STAGE_AGAIN: [Duration; 3] = [
@@ -18,12 +25,29 @@ const STAGE_AGAIN: [Duration; 3] = [
 /// How often a caller that waits for the backlog looks at it.
 const LOOK: Duration = Duration::from_millis(20);
 
+/// After so many looks without any change the caller asks what the work that is left waits for: two seconds, in which a
+/// worker that is just starting has made itself known.
+const STILL: u32 = 100;
+
+/// What a composition made, beside what every handler works with.
+pub(crate) struct Wired {
+    /// Projections in tables of the user's own, by kind and name.
+    pub(crate) elsewhere: BTreeSet<(&'static str, &'static str)>,
+    /// The routes that this process's worker takes.
+    pub(crate) taken: BTreeSet<Route>,
+    pub(crate) bases: Vec<Arc<dyn KeepsBase>>,
+    pub(crate) description: Description,
+}
+
 /// Pipelines that run on ports.
 ///
 /// Dropping it drops what its worker does; their leases lapse. [`close`](Self::close) finishes it instead.
 pub struct Kernel {
     desk: Arc<Desk>,
     elsewhere: Arc<BTreeSet<(&'static str, &'static str)>>,
+    taken: BTreeSet<Route>,
+    bases: Arc<[Arc<dyn KeepsBase>]>,
+    description: Description,
     worker: Option<Worker>,
     /// Runs commands while they are sent, where the role says so.
     inline: Option<Inline>,
@@ -36,18 +60,28 @@ impl Kernel {
         KernelBuilder::new(ports, role)
     }
 
-    pub(super) fn new(
-        desk: Arc<Desk>,
-        elsewhere: BTreeSet<(&'static str, &'static str)>,
-        worker: Option<Worker>,
-        inline: Option<Inline>,
-    ) -> Self {
+    pub(super) fn new(desk: Arc<Desk>, wired: Wired, worker: Option<Worker>, inline: Option<Inline>) -> Self {
         Self {
             desk,
-            elsewhere: Arc::new(elsewhere),
+            elsewhere: Arc::new(wired.elsewhere),
+            taken: wired.taken,
+            bases: wired.bases.into(),
+            description: wired.description,
             worker,
             inline,
         }
+    }
+
+    /// What was wired, as it was when the kernel was started.
+    #[must_use]
+    pub fn describe(&self) -> &Description {
+        &self.description
+    }
+
+    /// The operator's access to the queue and the log behind this kernel.
+    #[must_use]
+    pub fn operator(&self) -> Operator {
+        Operator::new(self.desk.ctx.clone(), self.bases.clone())
     }
 
     /// Accepts a command: returns when it is durable in the queue. Its decision comes later. With
@@ -225,26 +259,42 @@ impl Kernel {
 
     /// What is still to be done, over all processes on the same queue.
     ///
+    /// Stranded jobs are counted by route against the workers that live, paused ones by the pauses of routes;
+    /// [`caught_up`](Self::caught_up) looks more closely. A queue that keeps no record of workers shows none as stranded.
+    ///
     /// # Errors
     /// The queue's.
     pub async fn backlog(&self) -> Result<Backlog> {
-        Ok(Backlog::of(&self.desk.ctx.ports.queue_admin.depth().await?))
+        backlog::look(&*self.desk.ctx.ports.queue_admin, &self.taken).await
     }
 
     /// Waits until no command, fold or map waits or runs, and answers what is left; `watch` sees each look at it.
     ///
-    /// Does not end by itself while others keep sending, while a group backs off, while jobs are stranded for want of a
-    /// worker that knows their route, or where no process works: give it a limit with `tokio::time::timeout`. Cancel
-    /// safe.
+    /// Returns too when what is left does not run as things stand: it is stranded for want of a worker that knows its
+    /// route, format or fold version, or it is paused, and nothing has moved for two seconds. [`Backlog::open`] is not
+    /// zero then. Blocked groups and dead letters are never waited for; see [`Backlog::stuck`].
+    ///
+    /// Does not end by itself while others keep sending or while a group backs off: give it a limit with
+    /// `tokio::time::timeout`. Where no process works, that is everything stranded. Cancel safe.
     ///
     /// # Errors
     /// The queue's.
     pub async fn caught_up(&self, mut watch: impl FnMut(&Backlog)) -> Result<Backlog> {
+        let (mut last, mut still) = (None, 0);
         loop {
             let backlog = self.backlog().await?;
             watch(&backlog);
             if backlog.open() == 0 {
                 return Ok(backlog);
+            }
+            still = if last == Some(backlog) { still + 1 } else { 0 };
+            last = Some(backlog);
+            if still >= STILL {
+                still = 0;
+                let closely = backlog::look_closely(&*self.desk.ctx.ports.queue_admin, &self.taken).await?;
+                if closely.moving() == 0 {
+                    return Ok(closely);
+                }
             }
             tokio::time::sleep(LOOK).await;
         }
@@ -260,6 +310,12 @@ impl Kernel {
     #[must_use]
     pub fn counters(&self) -> &Counters {
         &self.desk.ctx.counters
+    }
+
+    /// What each subscriber did with the events that were routed to it, by route, since this kernel was started.
+    #[must_use]
+    pub fn subscriber_counts(&self) -> &BTreeMap<Route, Arc<SubscriberCounts>> {
+        &self.desk.ctx.subscribers
     }
 
     /// Stops taking work, finishes and settles what is in hand, and ends every task. The stores stay open: they are

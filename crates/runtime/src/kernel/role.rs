@@ -21,6 +21,11 @@ pub enum Role {
 }
 
 impl Role {
+    /// Its name for people.
+    pub(crate) fn name(self) -> String {
+        format!("{self:?}").to_lowercase()
+    }
+
     pub(crate) const fn works(self) -> bool {
         matches!(self, Self::Worker | Self::All)
     }

@@ -4,7 +4,7 @@ use crate::{
     catch::caught,
     handlers::fits,
     pipeline::Registered,
-    wire::{BodyError, CommandBody, Content, FORMAT, Header, Subject, TooLarge, Wish},
+    wire::{BodyError, CommandBody, Content, Header, Subject, TooLarge, Wish},
 };
 use foldwright_domain::{Aggregate, Command, EventId, Intent, InvalidId, Millis, Position, StreamKey};
 use foldwright_ports::{Error, GroupId, JobId, Kind, NewJob};
@@ -228,8 +228,8 @@ pub(super) async fn job<C: Command>(
         delay: Duration::ZERO,
         replace: false,
         dedup: None,
-        format: FORMAT,
-        header: header.encode().into(),
+        format: ctx.format,
+        header: header.encode(ctx.format).into(),
         body: body.body,
         context: Wish { answer: how.asks }.context(),
     };

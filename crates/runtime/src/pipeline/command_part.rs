@@ -1,8 +1,9 @@
 //! A declared command with a handler.
-use super::{Installed, Installer, Lane, Part, Registered};
+use super::{Installed, Installer, LaneKind, Part, Registered};
 use crate::{
     fold::aggregate_group_key,
     handlers::{CommandHandler, DECIDE_PATH},
+    kernel::DescribedCommand,
 };
 use foldwright_domain::{Aggregate, Handler, StreamKey};
 use std::{marker::PhantomData, sync::Arc};
@@ -18,10 +19,16 @@ impl<C: Handler> Part for CommandPart<C> {
         C::NAME
     }
 
-    fn install(self: Box<Self>, pipeline: &str, installer: &mut Installer) {
+    fn install(self: Box<Self>, pipeline: &'static str, installer: &mut Installer) {
         let Some(route) = installer.route(&[pipeline, self.kind(), C::NAME]) else {
             return;
         };
+        installer.describe(pipeline).commands.push(DescribedCommand {
+            name: C::NAME.to_owned(),
+            route: route.to_string(),
+            aggregate: <C::Of as Aggregate>::TYPE.as_str().to_owned(),
+            decides_on: None,
+        });
         if route.path() == DECIDE_PATH {
             installer.faults.push(format!(
                 "{route}: `{DECIDE_PATH}` is the path that all deciders share, give the command another name"
@@ -37,7 +44,8 @@ impl<C: Handler> Part for CommandPart<C> {
             Installed {
                 handler,
                 version: 0,
-                lane: Lane::Bulk,
+                lane: LaneKind::Bulk,
+                claimed: true,
             },
         );
     }

@@ -1,8 +1,9 @@
 //! A declared decider.
-use super::{Installed, InstalledFold, Installer, Lane, Part, Registered};
+use super::{Installed, InstalledFold, Installer, LaneKind, Part, Registered};
 use crate::{
     fold::aggregate_group_key,
     handlers::{DECIDE_PATH, DeciderHandler},
+    kernel::DescribedCommand,
 };
 use foldwright_domain::{Aggregate, Decider, Fold, StreamKey};
 use foldwright_ports::{Route, StateTable};
@@ -19,15 +20,20 @@ impl<C: Decider> Part for DeciderPart<C> {
         C::NAME
     }
 
-    fn install(self: Box<Self>, pipeline: &str, installer: &mut Installer) {
+    fn install(self: Box<Self>, pipeline: &'static str, installer: &mut Installer) {
         let Some(route) = installer.route(&[pipeline, self.kind(), C::NAME]) else {
             return;
         };
+        installer.describe(pipeline).commands.push(DescribedCommand {
+            name: C::NAME.to_owned(),
+            route: route.to_string(),
+            aggregate: C::Of::TYPE.as_str().to_owned(),
+            decides_on: Some(<C::Fold as Fold>::NAME.to_owned()),
+        });
         let group = |stream: &StreamKey, _: &C| (DECIDE_PATH.into(), aggregate_group_key(stream));
         let registered = Registered::new(route.clone(), C::Of::TYPE.as_str(), group);
         installer.commands.insert(C::NAME, registered);
-        let pipeline = pipeline.to_owned();
-        installer.later(move |installer| add::<C>(route, &pipeline, installer));
+        installer.later(move |installer| add::<C>(route, pipeline, installer));
     }
 }
 
@@ -57,7 +63,8 @@ fn add<C: Decider>(route: Route, pipeline: &str, installer: &mut Installer) {
         Installed {
             handler,
             version: 0,
-            lane: Lane::Bulk,
+            lane: LaneKind::Bulk,
+            claimed: true,
         },
     );
 }

@@ -1,19 +1,22 @@
 //! A declared fold.
-use super::{Installed, InstalledFold, Installer, Lane, Part, Projection};
+use super::{Installed, InstalledFold, Installer, LaneKind, Part, Projection};
 use crate::{
+    counters::Counters,
     encoded::EncodedStates,
     fold::{KeyError, KeyRule},
     handlers::{CurrentFold, FoldHandler, FoldLedger},
+    kernel::{DescribedFold, DescribedTable, event_types},
+    retention::BaseKeeper,
     router::Projects,
 };
-use foldwright_domain::{EventSet, Fold, RawEvent};
+use foldwright_domain::{EventSet, Fold, OrderKind, RawEvent};
 use foldwright_ports::StateTable;
 use std::{any::TypeId, marker::PhantomData, sync::Arc};
 
 pub(super) struct FoldPart<F: Fold> {
     pub(super) rule: Arc<dyn KeyRule<F>>,
-    /// Whether it has one state per aggregate, as deciders need it.
-    pub(super) by_aggregate: bool,
+    /// The aggregate type whose id is the key; `None` for a key of its own.
+    pub(super) aggregate: Option<&'static str>,
     pub(super) projection: Projection<F::On, F::State>,
 }
 
@@ -26,30 +29,32 @@ impl<F: Fold> Part for FoldPart<F> {
         F::NAME
     }
 
-    fn install(self: Box<Self>, pipeline: &str, installer: &mut Installer) {
+    fn install(self: Box<Self>, pipeline: &'static str, installer: &mut Installer) {
         let segments = [pipeline, self.kind(), F::NAME];
         let Some(route) = installer.route(&segments) else {
             return;
         };
         let Self {
             rule,
-            by_aggregate,
+            aggregate,
             projection,
         } = *self;
         let bound = installer.table::<Arc<dyn StateTable<F::State>>>("fold", F::NAME);
+        let described_table = DescribedTable::of(bound.is_some());
         let table = bound.unwrap_or_else(|| Arc::new(EncodedStates(installer.ports.folds.clone())));
         let routed: Arc<dyn Projects> = Arc::new(FoldRouting {
             rule: rule.clone(),
+            counters: installer.counters.clone(),
             _fold: PhantomData,
         });
-        let event_types = F::On::CATALOG.iter().copied().flatten().map(|d| d.event_type);
-        installer.project(event_types, &route, &routed);
+        let read = F::On::CATALOG.iter().copied().flatten().map(|d| d.event_type);
+        installer.project(read, &route, &routed);
         installer.folds.insert(
             F::NAME,
             InstalledFold {
                 pipeline: pipeline.into(),
                 of: TypeId::of::<F>(),
-                by_aggregate,
+                by_aggregate: aggregate.is_some(),
                 table: Box::new(table.clone()),
                 ledger: Arc::new(FoldLedger {
                     table: table.clone(),
@@ -57,11 +62,25 @@ impl<F: Fold> Part for FoldPart<F> {
                 }),
             },
         );
+        installer.bases.push(Arc::new(BaseKeeper {
+            table: table.clone(),
+            rule: rule.clone(),
+        }));
         let current = Arc::new(CurrentFold {
             table: table.clone(),
             rule: rule.clone(),
         });
-        let subscribers = projection.install(&segments, current, installer);
+        let (subscribers, described) = projection.install(&segments, current, installer);
+        installer.describe(pipeline).folds.push(DescribedFold {
+            name: F::NAME.to_owned(),
+            route: route.to_string(),
+            version: F::VERSION,
+            by_occurrence: <F::Order as OrderKind>::CANONICAL,
+            key: aggregate.map_or_else(|| "own".to_owned(), |aggregate| format!("aggregate {aggregate}")),
+            events: event_types::<F::On>(),
+            table: described_table,
+            subscribers: described,
+        });
         let handler = Arc::new(FoldHandler {
             table,
             rule,
@@ -72,7 +91,8 @@ impl<F: Fold> Part for FoldPart<F> {
             Installed {
                 handler,
                 version: F::VERSION,
-                lane: Lane::Bulk,
+                lane: LaneKind::Bulk,
+                claimed: true,
             },
         );
     }
@@ -80,11 +100,17 @@ impl<F: Fold> Part for FoldPart<F> {
 
 struct FoldRouting<F> {
     rule: Arc<dyn KeyRule<F>>,
+    counters: Arc<Counters>,
     _fold: PhantomData<fn() -> F>,
 }
 
 impl<F: Fold> Projects for FoldRouting<F> {
     fn group_key(&self, event: &RawEvent) -> Result<Arc<str>, KeyError> {
-        self.rule.group_key(event)
+        let placed = self.rule.placed(event)?;
+        if placed.outside {
+            self.counters.outside_window.add(1);
+            tracing::warn!(fold = F::NAME, event = %event.meta.id, "an event lies outside the window of its key: it counts, and a refold would not find it");
+        }
+        Ok(placed.key)
     }
 }

@@ -30,7 +30,7 @@ impl Global {
         let projection = with(Projection::new());
         self.parts.push(Box::new(FoldPart::<F> {
             rule: Arc::new(ByKey::<F>::new()),
-            by_aggregate: false,
+            aggregate: None,
             projection,
         }));
         self

@@ -3,12 +3,15 @@ use super::Registered;
 use crate::{
     counters::Counters,
     handlers::{AsksLedger, RouteHandler},
+    kernel::{DescribedPipeline, Role},
+    retention::KeepsBase,
     router::{Projects, Router},
+    subscriber::{KillSwitch, SubscriberCounts},
 };
 use foldwright_ports::{JobId, Ports, Route};
 use std::{
     any::{Any, TypeId},
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::Arc,
 };
 
@@ -16,9 +19,9 @@ use std::{
 /// trait.
 pub(crate) type Tables = BTreeMap<(&'static str, &'static str), Box<dyn Any + Send>>;
 
-/// Where a route's jobs run.
+/// On which lanes a route's jobs run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Lane {
+pub(crate) enum LaneKind {
     /// Commands and projections: many leases in one go.
     Bulk,
     /// Subscribers: a lease at a time, because an effect may be slow.
@@ -29,7 +32,20 @@ pub(crate) enum Lane {
 pub(crate) struct Installed {
     pub(crate) handler: Arc<dyn RouteHandler>,
     pub(crate) version: u32,
-    pub(crate) lane: Lane,
+    pub(crate) lane: LaneKind,
+    /// Whether a worker of this role takes its jobs.
+    pub(crate) claimed: bool,
+}
+
+/// Kill switches that a composition root bound.
+#[derive(Default)]
+pub(crate) struct Switches {
+    /// By the subscribers' name.
+    pub(crate) named: BTreeMap<&'static str, Arc<dyn KillSwitch>>,
+    /// For all others.
+    pub(crate) others: Option<Arc<dyn KillSwitch>>,
+    used: BTreeSet<&'static str>,
+    others_used: bool,
 }
 
 /// A fold that this kernel knows.
@@ -48,10 +64,15 @@ type Later = Box<dyn FnOnce(&mut Installer)>;
 /// Collects handlers, what the router needs, and every fault.
 pub(crate) struct Installer {
     pub(crate) ports: Ports,
+    pub(crate) role: Role,
     pub(crate) counters: Arc<Counters>,
     pub(crate) tables: Tables,
+    pub(crate) switches: Switches,
     pub(crate) router: Router,
     pub(crate) routes: BTreeMap<Route, Installed>,
+    pub(crate) subscribers: BTreeMap<Route, Arc<SubscriberCounts>>,
+    pub(crate) bases: Vec<Arc<dyn KeepsBase>>,
+    pub(crate) described: BTreeMap<&'static str, DescribedPipeline>,
     pub(crate) commands: BTreeMap<&'static str, Registered>,
     pub(crate) folds: BTreeMap<&'static str, InstalledFold>,
     /// Whether deciders may run on a log that does not guard them.
@@ -61,19 +82,61 @@ pub(crate) struct Installer {
 }
 
 impl Installer {
-    pub(crate) fn new(ports: Ports, counters: Arc<Counters>, tables: Tables) -> Self {
+    pub(crate) fn new(ports: Ports, role: Role, tables: Tables, switches: Switches, format: u8) -> Self {
         Self {
             ports,
-            counters,
+            role,
+            counters: Arc::default(),
             tables,
-            router: Router::default(),
+            switches,
+            router: Router::new(format),
             routes: BTreeMap::new(),
+            subscribers: BTreeMap::new(),
+            bases: Vec::new(),
+            described: BTreeMap::new(),
             commands: BTreeMap::new(),
             folds: BTreeMap::new(),
             unguarded_deciders: false,
             later: Vec::new(),
             faults: Vec::new(),
         }
+    }
+
+    /// The description of a pipeline, to be added to.
+    pub(crate) fn describe(&mut self, pipeline: &'static str) -> &mut DescribedPipeline {
+        self.described
+            .entry(pipeline)
+            .or_insert_with(|| DescribedPipeline {
+                name: pipeline.to_owned(),
+                ..DescribedPipeline::default()
+            })
+    }
+
+    /// The kill switch of the subscribers of this name.
+    pub(crate) fn switch(&mut self, name: &'static str) -> Option<Arc<dyn KillSwitch>> {
+        if let Some(source) = self.switches.named.get(name) {
+            self.switches.used.insert(name);
+            return Some(source.clone());
+        }
+        self.switches.others_used = true;
+        self.switches.others.clone()
+    }
+
+    /// What was bound to nothing, which would be left out silently.
+    pub(crate) fn unbound(&self) -> Vec<String> {
+        let tables = self.tables.keys();
+        let mut faults: Vec<_> = tables
+            .map(|(kind, name)| format!("a table is bound to {kind} `{name}`, which no pipeline declares"))
+            .collect();
+        let named = self.switches.named.keys();
+        let unused = named.filter(|name| !self.switches.used.contains(*name));
+        faults.extend(unused.map(|name| {
+            format!("a kill switch is bound to subscriber `{name}`, which no pipeline declares")
+        }));
+        if self.switches.others.is_some() && !self.switches.others_used {
+            faults.push("kill switches are bound, and no subscriber is left for them".to_owned());
+        }
+        faults
     }
 
     /// The route of these segments; a fault when they are no route.

@@ -1,9 +1,10 @@
 //! A declared map.
-use super::{Installed, Installer, Lane, Part, Projection};
+use super::{Installed, Installer, LaneKind, Part, Projection};
 use crate::{
     encoded::EncodedRecords,
     fold::KeyError,
     handlers::{CurrentRecord, MapHandler},
+    kernel::{DescribedMap, DescribedTable, event_types},
     router::Projects,
 };
 use foldwright_domain::{EventSet, Map, RawEvent};
@@ -23,26 +24,36 @@ impl<M: Map> Part for MapPart<M> {
         M::NAME
     }
 
-    fn install(self: Box<Self>, pipeline: &str, installer: &mut Installer) {
+    fn install(self: Box<Self>, pipeline: &'static str, installer: &mut Installer) {
         let segments = [pipeline, self.kind(), M::NAME];
         let Some(route) = installer.route(&segments) else {
             return;
         };
         let bound = installer.table::<Arc<dyn RecordTable<M::Record>>>("map", M::NAME);
+        let described_table = DescribedTable::of(bound.is_some());
         let table = bound.unwrap_or_else(|| Arc::new(EncodedRecords(installer.ports.records.clone())));
         let routed: Arc<dyn Projects> = Arc::new(EachEventAlone);
-        let event_types = M::On::CATALOG.iter().copied().flatten().map(|d| d.event_type);
-        installer.project(event_types, &route, &routed);
-        let subscribers =
+        let read = M::On::CATALOG.iter().copied().flatten().map(|d| d.event_type);
+        installer.project(read, &route, &routed);
+        let (subscribers, described) =
             self.projection
                 .install(&segments, Arc::new(CurrentRecord::<M>(PhantomData)), installer);
+        installer.describe(pipeline).maps.push(DescribedMap {
+            name: M::NAME.to_owned(),
+            route: route.to_string(),
+            version: M::VERSION,
+            events: event_types::<M::On>(),
+            table: described_table,
+            subscribers: described,
+        });
         let handler = Arc::new(MapHandler::<M> { table, subscribers });
         installer.add(
             route,
             Installed {
                 handler,
                 version: M::VERSION,
-                lane: Lane::Bulk,
+                lane: LaneKind::Bulk,
+                claimed: true,
             },
         );
     }

@@ -13,7 +13,7 @@ mod registered;
 
 pub use faults::Faults;
 pub use global::Global;
-pub(crate) use installer::{Installed, InstalledFold, Installer, Lane, Tables};
+pub(crate) use installer::{Installed, InstalledFold, Installer, LaneKind, Switches, Tables};
 pub(crate) use part::Part;
 pub use pipeline::Pipeline;
 pub use projection::Projection;

@@ -8,5 +8,5 @@ pub(crate) trait Part: Send + 'static {
     /// Its name within its kind.
     fn name(&self) -> &'static str;
     /// Makes its handlers and tells the router what it reads.
-    fn install(self: Box<Self>, pipeline: &str, installer: &mut Installer);
+    fn install(self: Box<Self>, pipeline: &'static str, installer: &mut Installer);
 }

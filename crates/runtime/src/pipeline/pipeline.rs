@@ -58,7 +58,7 @@ impl<A: Aggregate> Pipeline<A> {
         let rule = Arc::new(ByAggregate::new(A::TYPE.as_str()));
         self.with(FoldPart::<F> {
             rule,
-            by_aggregate: true,
+            aggregate: Some(A::TYPE.as_str()),
             projection: with(Projection::new()),
         })
     }
@@ -74,7 +74,7 @@ impl<A: Aggregate> Pipeline<A> {
     {
         self.with(FoldPart::<F> {
             rule: Arc::new(ByKey::<F>::new()),
-            by_aggregate: false,
+            aggregate: None,
             projection: with(Projection::new()),
         })
     }

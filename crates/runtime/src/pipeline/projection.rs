@@ -1,8 +1,9 @@
 //! Attaching subscribers inside their projection.
-use super::{Installed, Installer, Lane};
+use super::{Installed, Installer, LaneKind};
 use crate::{
-    handlers::SubscriberHandler,
-    subscriber::{CurrentState, Decides, Guarded, Subscriber},
+    handlers::{SubscriberHandler, SwitchedHandler},
+    kernel::DescribedSubscriber,
+    subscriber::{CurrentState, Decides, Guarded, Subscriber, SubscriberCounts, SubscriberOptions, Switched},
 };
 use foldwright_domain::{Dispatch, EventSet};
 use std::{marker::PhantomData, sync::Arc};
@@ -12,6 +13,12 @@ pub struct Projection<E, S> {
     subscribers: Vec<Box<dyn Attach<E, S>>>,
 }
 
+/// The guards of a projection's subscribers.
+type Guards<E, S> = Vec<Arc<dyn Decides<E, S>>>;
+
+/// A subscriber's guard, and what to say of it.
+type Ready<E, S> = (Arc<dyn Decides<E, S>>, DescribedSubscriber);
+
 /// A subscriber that waits to be installed below its projection.
 trait Attach<E, S>: Send + 'static {
     fn attach(
@@ -19,12 +26,12 @@ trait Attach<E, S>: Send + 'static {
         parent: &[&str],
         current: &Arc<dyn CurrentState<E, S>>,
         installer: &mut Installer,
-    ) -> Option<Arc<dyn Decides<E, S>>>;
+    ) -> Option<Ready<E, S>>;
 }
 
 struct Attached<X> {
     subscriber: X,
-    dispatch: Dispatch,
+    options: SubscriberOptions,
 }
 
 impl<E: EventSet, S: Send + Sync + 'static> Projection<E, S> {
@@ -37,7 +44,19 @@ impl<E: EventSet, S: Send + Sync + 'static> Projection<E, S> {
     /// Runs `subscriber` after rows of this projection are durable.
     #[must_use]
     pub fn subscriber<X: Subscriber<On = E, State = S>>(mut self, subscriber: X, dispatch: Dispatch) -> Self {
-        self.subscribers.push(Box::new(Attached { subscriber, dispatch }));
+        let options = SubscriberOptions::new(dispatch);
+        self.subscribers.push(Box::new(Attached { subscriber, options }));
+        self
+    }
+
+    /// The same with more said than when it runs.
+    #[must_use]
+    pub fn subscriber_with<X: Subscriber<On = E, State = S>>(
+        mut self,
+        subscriber: X,
+        options: SubscriberOptions,
+    ) -> Self {
+        self.subscribers.push(Box::new(Attached { subscriber, options }));
         self
     }
 
@@ -46,11 +65,11 @@ impl<E: EventSet, S: Send + Sync + 'static> Projection<E, S> {
         parent: &[&str],
         current: Arc<dyn CurrentState<E, S>>,
         installer: &mut Installer,
-    ) -> Vec<Arc<dyn Decides<E, S>>> {
+    ) -> (Guards<E, S>, Vec<DescribedSubscriber>) {
         self.subscribers
             .into_iter()
             .filter_map(|s| s.attach(parent, &current, installer))
-            .collect()
+            .unzip()
     }
 }
 
@@ -60,30 +79,43 @@ impl<X: Subscriber> Attach<X::On, X::State> for Attached<X> {
         parent: &[&str],
         current: &Arc<dyn CurrentState<X::On, X::State>>,
         installer: &mut Installer,
-    ) -> Option<Arc<dyn Decides<X::On, X::State>>> {
+    ) -> Option<Ready<X::On, X::State>> {
+        let Self { subscriber, options } = *self;
         let route = installer.route(&[parent, &["subscriber", X::NAME]].concat())?;
-        if let Dispatch::Debounce { quiet } = self.dispatch
-            && quiet.is_zero()
-        {
-            installer
-                .faults
-                .push(format!("{route}: a debounce needs a time that is not zero"));
+        for fault in options.faults() {
+            installer.faults.push(format!("{route}: {fault}"));
         }
+        let switch = Switched {
+            route: route.clone(),
+            source: installer.switch(X::NAME),
+            counters: installer.counters.clone(),
+        };
+        let counts = Arc::new(SubscriberCounts::of(&route));
+        installer.subscribers.insert(route.clone(), counts.clone());
+        let described = DescribedSubscriber::new(&route, &options, switch.source.is_some());
         let installed = Installed {
-            handler: Arc::new(SubscriberHandler {
-                subscriber: self.subscriber,
-                current: current.clone(),
-                merges: matches!(self.dispatch, Dispatch::Debounce { .. }),
+            handler: Arc::new(SwitchedHandler {
+                inner: SubscriberHandler {
+                    subscriber,
+                    current: current.clone(),
+                    merges: options.dispatch.merges(),
+                },
+                switch: switch.clone(),
+                counts: counts.clone(),
             }),
             version: 0,
-            lane: Lane::Effect,
+            lane: LaneKind::Effect,
+            claimed: options.runs_in(installer.role),
         };
         installer.add(route.clone(), installed);
-        Some(Arc::new(Guarded::<X> {
+        let guarded = Arc::new(Guarded::<X> {
             route,
-            dispatch: self.dispatch,
+            dispatch: options.dispatch,
             counters: installer.counters.clone(),
+            counts,
+            switch,
             _subscriber: PhantomData,
-        }))
+        });
+        Some((guarded, described))
     }
 }

@@ -1,5 +1,5 @@
 //! Whether a subscriber runs for an event, and in which group.
-use super::Subscriber;
+use super::{Merge, Subscriber, SubscriberCounts, Switched};
 use crate::{catch::caught, counters::Counters};
 use foldwright_domain::{Dispatch, Recorded};
 use foldwright_ports::{GroupId, Route};
@@ -8,15 +8,23 @@ use std::{marker::PhantomData, sync::Arc};
 /// Where a run goes.
 pub(crate) struct Target {
     pub(crate) group_key: Arc<str>,
-    pub(crate) merges: bool,
+    pub(crate) merge: Merge,
     pub(crate) delay_ms: u64,
+}
+
+/// What a subscriber says to an event.
+pub(crate) enum Asked {
+    Wanted(Target),
+    Declined,
+    SwitchedOff,
 }
 
 /// The guard of one subscriber, as its projection sees it.
 pub(crate) trait Decides<E, S>: Send + Sync + 'static {
     fn route(&self) -> &Route;
-    /// `own_key` is the projection's key. `None`: it does not want the event.
-    fn decide(&self, event: &Recorded<E>, state: &S, own_key: &str) -> Option<Target>;
+    fn counts(&self) -> &Arc<SubscriberCounts>;
+    /// `own_key` is the projection's key.
+    fn ask(&self, event: &Recorded<E>, state: &S, own_key: &str) -> Asked;
 }
 
 /// Asks a subscriber's own rules, failing open.
@@ -24,6 +32,8 @@ pub(crate) struct Guarded<X> {
     pub(crate) route: Route,
     pub(crate) dispatch: Dispatch,
     pub(crate) counters: Arc<Counters>,
+    pub(crate) counts: Arc<SubscriberCounts>,
+    pub(crate) switch: Switched,
     pub(crate) _subscriber: PhantomData<fn() -> X>,
 }
 
@@ -32,10 +42,17 @@ impl<X: Subscriber> Decides<X::On, X::State> for Guarded<X> {
         &self.route
     }
 
-    fn decide(&self, event: &Recorded<X::On>, state: &X::State, own_key: &str) -> Option<Target> {
+    fn counts(&self) -> &Arc<SubscriberCounts> {
+        &self.counts
+    }
+
+    fn ask(&self, event: &Recorded<X::On>, state: &X::State, own_key: &str) -> Asked {
         if event.meta.id.is_migrated() {
             self.counters.runs_migrated.add(1);
-            return None;
+            return Asked::Declined;
+        }
+        if self.switch.is_off(&event.meta.stream.tenant) {
+            return Asked::SwitchedOff;
         }
         let wanted = caught(|| X::when(event, state)).unwrap_or_else(|message| {
             self.counters.guards_failed.add(1);
@@ -44,18 +61,20 @@ impl<X: Subscriber> Decides<X::On, X::State> for Guarded<X> {
         });
         if !wanted {
             self.counters.runs_declined.add(1);
-            return None;
+            return Asked::Declined;
         }
         self.counters.runs_decided.add(1);
-        Some(match self.dispatch {
-            Dispatch::Debounce { quiet } => Target {
-                group_key: self.chosen(|| X::dedup_id(event), || own_key.to_owned()),
-                merges: true,
-                delay_ms: millis(quiet),
-            },
+        let merged = |merge, time| Target {
+            group_key: self.chosen(|| X::dedup_id(event), || own_key.to_owned()),
+            merge,
+            delay_ms: millis(time),
+        };
+        Asked::Wanted(match self.dispatch {
+            Dispatch::Debounce { quiet } => merged(Merge::Sliding, quiet),
+            Dispatch::Throttle { window } => merged(Merge::Throttled, window),
             Dispatch::Each { delay } => Target {
                 group_key: self.chosen(|| X::group_key(event), || event.meta.id.to_string()),
-                merges: false,
+                merge: Merge::Never,
                 delay_ms: millis(delay),
             },
         })

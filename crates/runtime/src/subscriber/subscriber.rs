@@ -24,8 +24,8 @@ pub trait Subscriber: Send + Sync + 'static {
         true
     }
 
-    /// What runs are merged by under [`Dispatch::Debounce`](foldwright_domain::Dispatch); the projection's key
-    /// unless it says otherwise. 1–1,024 bytes; a panic, or what is no key, is counted and means the default.
+    /// What runs are merged by under `Debounce` and `Throttle` of [`Dispatch`](foldwright_domain::Dispatch); the
+    /// projection's key unless it says otherwise. 1–1,024 bytes; a panic, or what is no key, is counted and means the default.
     fn dedup_id(_event: &Recorded<Self::On>) -> Option<String> {
         None
     }

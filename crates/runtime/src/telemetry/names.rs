@@ -8,6 +8,8 @@ pub(crate) const JOBS_COMPLETED: &str = "foldwright_jobs_completed_total";
 pub(crate) const ATTEMPTS_FAILED: &str = "foldwright_attempts_failed_total";
 /// Leases that ended otherwise than with all their jobs done, by route and reason.
 pub(crate) const LEASES_ENDED: &str = "foldwright_leases_not_completed_total";
+/// What a subscriber did with the events that were routed to it, by its route and outcome.
+pub(crate) const SUBSCRIBER_EVENTS: &str = "foldwright_subscriber_events_total";
 /// From staging to claim, by route.
 pub(crate) const JOB_WAIT: &str = "foldwright_job_wait_seconds";
 /// A run of a route's handler over the leases of one claim.
@@ -42,6 +44,11 @@ pub fn describe_metrics() {
         Unit::Count,
         "leases that ended otherwise than with all their jobs done, by reason"
     );
+    describe_counter!(
+        SUBSCRIBER_EVENTS,
+        Unit::Count,
+        "what a subscriber did with the events that were routed to it"
+    );
     describe_histogram!(JOB_WAIT, Unit::Seconds, "from staging to claim");
     describe_histogram!(RUN_TIME, Unit::Seconds, "a run over the leases of one claim");
     describe_gauge!(QUEUE_JOBS, Unit::Count, "jobs in the queue by state");
@@ -62,6 +69,7 @@ pub fn metric_names() -> Vec<&'static str> {
         JOBS_COMPLETED,
         ATTEMPTS_FAILED,
         LEASES_ENDED,
+        SUBSCRIBER_EVENTS,
         JOB_WAIT,
         RUN_TIME,
         QUEUE_JOBS,

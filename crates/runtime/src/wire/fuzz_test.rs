@@ -34,7 +34,7 @@ fn valid() -> Vec<Vec<u8>> {
         message: "b".into(),
     };
     vec![
-        header(Content::Effect).encode(),
+        header(Content::Effect).encode(1),
         encode_event(&event()).into(),
         command().encode().into(),
         answer.encode().into(),

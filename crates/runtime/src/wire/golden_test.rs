@@ -8,7 +8,8 @@ use super::{
 };
 use crate::{
     fold::{Applied, Ledger, Membership},
-    subscriber::PendingJob,
+    retention::BaseNotes,
+    subscriber::{Merge, PendingJob},
 };
 use bytes::Bytes;
 use foldwright_adapter_memory::Memory;
@@ -184,7 +185,7 @@ pub(super) fn ledger() -> Ledger {
     let pending = PendingJob {
         route: "traces/fold/trace_summary/subscriber/settled".into(),
         group_key: "5b8e/ü".into(),
-        merges: true,
+        merge: Merge::Sliding,
         delay_ms: 2_000,
         event: encode_event(&event()),
     };
@@ -206,14 +207,19 @@ fn headers_of_every_version_decode() {
         golden(
             &format!("header/{name}.v1.hex"),
             &header(content),
-            Header::encode,
+            |header| header.encode(1),
             Header::decode,
         );
     }
     let mut bare = header(Content::Command);
     bare.trace_context = None;
     bare.body.blob = None;
-    golden("header/bare.v1.hex", &bare, Header::encode, Header::decode);
+    golden(
+        "header/bare.v1.hex",
+        &bare,
+        |header| header.encode(1),
+        Header::decode,
+    );
 }
 
 /// B-22, L-12
@@ -309,11 +315,34 @@ fn ledgers_of_every_version_decode() {
         |ledger| ledger.encode().into(),
         Ledger::decode,
     );
+    let mut throttled = ledger();
+    throttled.pending[0].merge = Merge::Throttled;
+    golden(
+        "ledger/throttled.v2.hex",
+        &throttled,
+        |ledger| ledger.encode().into(),
+        Ledger::decode,
+    );
     let ledger = ledger();
     let index = ledger.applied.index();
     assert_eq!(index.contains(&identity(2)), Membership::Yes);
     assert_eq!(index.contains(&identity(7)), Membership::Unsure);
     assert_eq!(index.contains(&identity(8)), Membership::No);
+}
+
+/// B-22
+#[test]
+fn bases_of_every_version_decode() {
+    let notes = BaseNotes {
+        identities: vec![identity(1), identity(2)],
+        tail: vec![encode_event(&event())],
+    };
+    golden(
+        "base/tail.v1.hex",
+        &notes,
+        |notes| notes.encode().into(),
+        BaseNotes::decode,
+    );
 }
 
 fn bodies() -> (Bodies, TenantId) {

@@ -5,8 +5,15 @@ use foldwright_ports::{BlobHash, HandedJob, Route};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// The newest envelope format that this build writes and reads.
+/// The newest envelope format that this build reads, and can write.
 pub(crate) const FORMAT: u8 = 1;
+
+/// The newest format that the release before this one reads: what is written unless the composition root says that the
+/// whole fleet reads a newer one.
+pub(crate) const RELEASED: u8 = 1;
+
+/// The oldest format that is still written on request. Read are all that ever were.
+pub(crate) const OLDEST: u8 = 1;
 
 const MAGIC: [u8; 2] = *b"FW";
 
@@ -55,10 +62,10 @@ pub(crate) struct BodyInfo {
 }
 
 impl Header {
-    /// The stored form.
-    pub(crate) fn encode(&self) -> Vec<u8> {
+    /// The stored form, in a format between [`OLDEST`] and [`FORMAT`]. All of them say the same of a header so far.
+    pub(crate) fn encode(&self, format: u8) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
-        bytes.extend(super::encode(FORMAT, self));
+        bytes.extend(super::encode(format, self));
         bytes
     }
 

@@ -19,7 +19,7 @@ pub use codec::TooLarge;
 pub(crate) use codec::{Encoding, MAX_BODY_BYTES};
 pub(crate) use command::CommandBody;
 pub(crate) use event::{decode_event, encode_event};
-pub(crate) use header::{BodyInfo, Content, FORMAT, Header, HeaderError, Subject};
+pub(crate) use header::{BodyInfo, Content, FORMAT, Header, HeaderError, OLDEST, RELEASED, Subject};
 pub(crate) use wish::Wish;
 
 /// Why bytes that were stored cannot be read.

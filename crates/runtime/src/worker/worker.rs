@@ -3,7 +3,7 @@ use super::{LiveLeases, Stop, WorkerSettings, janitor::tidy, keeper::keep, lane:
 use crate::{
     context::Context,
     handlers::RouteHandler,
-    pipeline::{self, Installed},
+    pipeline::{Installed, LaneKind},
     wire::FORMAT,
 };
 use foldwright_ports::{Capabilities, Capability, Route, Want, WorkerId};
@@ -39,20 +39,24 @@ impl Worker {
         let mut lanes = JoinSet::new();
         let kinds = [
             (
-                pipeline::Lane::Bulk,
+                LaneKind::Bulk,
                 settings.bulk_lanes,
                 settings.max_groups,
                 settings.max_jobs_per_group,
             ),
             (
-                pipeline::Lane::Effect,
+                LaneKind::Effect,
                 settings.effect_lanes,
                 1,
                 settings.max_jobs_per_group.min(EFFECTS_AT_ONCE),
             ),
         ];
         for (kind, count, max_groups, max_jobs_per_group) in kinds {
-            let of_kind = || routes.iter().filter(move |(_, installed)| installed.lane == kind);
+            let of_kind = || {
+                routes
+                    .iter()
+                    .filter(move |(_, installed)| installed.claimed && installed.lane == kind)
+            };
             let handlers: Arc<BTreeMap<Route, Arc<dyn RouteHandler>>> = Arc::new(
                 of_kind()
                     .map(|(route, i)| (route.clone(), i.handler.clone()))

@@ -203,7 +203,7 @@ async fn a_ledger_of_a_newer_build_is_left_alone() {
     kernel.send(note("r", 1, 1)).await.unwrap();
     idle(&kernel).await;
     let row = spoil(&bench, |row| {
-        row.ledger = Bytes::from_static(b"\x02whatever a newer build notes");
+        row.ledger = Bytes::from_static(b"\x09whatever a newer build notes");
     })
     .await;
     kernel.send(note("r", 2, 2)).await.unwrap();

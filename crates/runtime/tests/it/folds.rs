@@ -1,9 +1,9 @@
 //! Folds in ordinary service.
 use crate::support::{
-    Bench, Blank, Ends, Faults, Finish, Note, Noted, Op, Run, Spread, Story, Total, Totals, at, finish, idle,
-    note, tenant,
+    Bench, Blank, Ends, Faults, Finish, Note, Noted, Op, Run, RunEvent, Spread, Story, Total, Totals, at,
+    finish, idle, note, tenant,
 };
-use foldwright_domain::{Declared, Intent, Millis};
+use foldwright_domain::{Commutative, Declared, Fold, Intent, KeyedFold, Millis, Recorded};
 use foldwright_ports::Clock;
 use foldwright_runtime::{Kernel, Pipeline, Role, WorkerSettings};
 use std::sync::{
@@ -318,4 +318,51 @@ async fn waiting_events_are_folded_in_canonical_order() {
     idle(&kernel).await;
     assert_eq!(bench.state::<Story>("r").await, Some((1..=7).collect()));
     assert_eq!(kernel.counters().refolds.get(), 0);
+}
+
+/// Whose window is a second too narrow.
+enum Narrow {}
+
+impl Fold for Narrow {
+    type On = RunEvent;
+    type State = u64;
+    type Order = Commutative;
+    const NAME: &'static str = "narrow";
+    const VERSION: u32 = 1;
+
+    fn init() -> u64 {
+        0
+    }
+
+    fn apply(count: u64, _: &Recorded<RunEvent>) -> u64 {
+        count + 1
+    }
+}
+
+impl KeyedFold for Narrow {
+    type Key = u64;
+
+    fn key(_: &Recorded<RunEvent>) -> u64 {
+        0
+    }
+
+    fn window(_: &u64) -> std::ops::Range<Millis> {
+        at(0)..at(1_000)
+    }
+}
+
+/// An event that a refold of its key would not find counts, and is not taken silently.
+#[tokio::test(start_paused = true)]
+async fn an_event_outside_the_window_of_its_key_is_counted() {
+    let bench = Bench::new();
+    let runs = Pipeline::<Run>::define("runs")
+        .declares::<Note>()
+        .keyed::<Narrow>(|f| f);
+    let kernel = bench.kernel().pipeline(runs.build().unwrap()).start().unwrap();
+    for ms in [0, 999, 1_000] {
+        kernel.send(note("r", ms, 1)).await.unwrap();
+    }
+    idle(&kernel).await;
+    assert_eq!(bench.keyed::<Narrow>(&0).await, Some(3));
+    assert_eq!(kernel.counters().outside_window.get(), 1);
 }

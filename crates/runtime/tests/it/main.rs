@@ -8,6 +8,8 @@
 )]
 
 #[cfg(test)]
+mod attached;
+#[cfg(test)]
 mod bodies;
 #[cfg(test)]
 mod bodies_gone;
@@ -21,6 +23,8 @@ mod debounce;
 mod decider_faults;
 #[cfg(test)]
 mod deciders;
+#[cfg(test)]
+mod describe;
 #[cfg(test)]
 mod fold_faults;
 #[cfg(test)]
@@ -40,13 +44,19 @@ mod migrations;
 #[cfg(test)]
 mod newer_build;
 #[cfg(test)]
+mod operator;
+#[cfg(test)]
 mod receipt_faults;
 #[cfg(test)]
 mod receipts;
 #[cfg(test)]
 mod refolds;
 #[cfg(test)]
+mod retention;
+#[cfg(test)]
 mod retries;
+#[cfg(test)]
+mod rolling;
 #[cfg(test)]
 mod smoke;
 #[cfg(test)]
@@ -57,6 +67,8 @@ mod subscribers;
 mod support;
 #[cfg(test)]
 mod tables;
+#[cfg(test)]
+mod throttle;
 #[cfg(test)]
 mod ui;
 #[cfg(test)]

@@ -269,7 +269,7 @@ async fn what_fails_in_a_global_projection_touches_no_local_one() {
     assert_eq!(bench.keyed::<Usage>(&2).await, Some(Total { events: 1, sum: 2 }));
     assert_eq!(
         kernel.backlog().await.unwrap().commands,
-        foldwright_ports::Depth::default()
+        foldwright_runtime::Standing::default()
     );
 }
 
@@ -340,7 +340,7 @@ async fn an_event_without_a_key_fails_its_projection_alone() {
     assert!(blocked[0].error.contains("repair `key`"), "{}", blocked[0].error);
     assert_eq!(
         kernel.backlog().await.unwrap().commands,
-        foldwright_ports::Depth::default()
+        foldwright_runtime::Standing::default()
     );
     let rows = bench
         .reader()

@@ -51,7 +51,7 @@ async fn a_subscriber_runs_after_its_row_is_durable_with_the_event_and_that_stat
     tokio::time::sleep(Duration::from_secs(5)).await;
     assert_eq!(
         kernel.backlog().await.unwrap().subscribers,
-        foldwright_ports::Depth::default()
+        foldwright_runtime::Standing::default()
     );
     assert_eq!(bench.state::<Totals>("r").await, None);
     faults.let_go();

@@ -254,3 +254,26 @@ async fn an_older_row_waits_for_the_log() {
         2
     );
 }
+
+/// X-11: a list shows each row that this build cannot read in its place, beside those that it can.
+#[tokio::test(start_paused = true)]
+async fn a_list_shows_what_it_cannot_read_beside_the_others() {
+    let bench = Bench::new();
+    let old = bench.kernel().pipeline(with::<Totals>(None)).start().unwrap();
+    old.send_all([note("r", 1, 1), note("s", 1, 2)]).await.unwrap();
+    idle(&old).await;
+    old.close().await;
+    let new = bench.kernel().pipeline(with::<Totals2>(None)).start().unwrap();
+    new.send(note("s", 2, 3)).await.unwrap();
+    idle(&new).await;
+    let page = new
+        .reader()
+        .states::<Totals2>(&tenant("a"), None, foldwright_ports::Limits::items(10))
+        .await
+        .unwrap();
+    let [Err(older), Ok(rebuilt)] = page.items.as_slice() else {
+        panic!("{:?}", page.items)
+    };
+    assert_eq!((&*older.key.key, older.version), ("r", 1));
+    assert_eq!(rebuilt.state, Total { events: 2, sum: 5 });
+}

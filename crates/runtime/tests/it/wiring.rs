@@ -1,12 +1,14 @@
 //! Putting kernels together, and builds of one service that know different parts of it.
 use crate::support::{
-    All, Bench, Ear, Ends, Faults, Finish, Heard, Note, Odds, Op, Parity, Run, RunEvent, Story, Total,
-    Totals, Usage, What, finish, idle, note, tenant,
+    All, Bench, Ear, Ends, Evens, Faults, Finish, Heard, Note, Odds, Op, Parity, Run, RunEvent, Sibling,
+    Story, Total, Totals, Usage, What, finish, idle, note, tenant,
 };
-use foldwright_domain::{Commutative, Dispatch, Fold, Map, Recorded};
-use foldwright_ports::{Limits, RecordTable, Route};
-use foldwright_runtime::{Global, Pipeline, Role, SendRefused, WorkerSettings};
-use std::{sync::Arc, time::Duration};
+use foldwright_domain::{Commutative, Dispatch, Fold, Map, RawEvent, Recorded, TenantId};
+use foldwright_ports::{Cursor, EventLog, Limits, LogCapabilities, Page, RecordTable, Route, Selection};
+use foldwright_runtime::{
+    Global, KillSwitch, Pipeline, Role, SendRefused, SubscriberOptions, Switch, WorkerSettings,
+};
+use std::{error::Error, sync::Arc, time::Duration};
 
 async fn waiting(bench: &Bench, route: &str) -> u64 {
     let depth = bench.ports.queue_admin.depth().await.unwrap();
@@ -52,6 +54,110 @@ impl RecordTable<u64> for NoTable {
     }
 }
 
+/// A source of kill switches that is bound to nothing.
+struct NoSource;
+
+impl KillSwitch for NoSource {
+    fn look_up(&self, _: &Route, _: &TenantId) -> Result<Switch, Box<dyn Error + Send + Sync>> {
+        Ok(Switch::On)
+    }
+}
+
+/// A log with a small pool.
+struct Pooled(Arc<dyn EventLog>);
+
+#[async_trait::async_trait]
+impl EventLog for Pooled {
+    fn connections(&self) -> Option<usize> {
+        Some(11)
+    }
+
+    fn capabilities(&self) -> LogCapabilities {
+        self.0.capabilities()
+    }
+
+    async fn append(
+        &self,
+        appends: Vec<foldwright_ports::Append>,
+    ) -> Vec<Result<Vec<foldwright_ports::Appended>, foldwright_ports::AppendError>> {
+        self.0.append(appends).await
+    }
+
+    async fn load(
+        &self,
+        stream: &foldwright_domain::StreamKey,
+        from: Option<Cursor>,
+        limits: Limits,
+    ) -> foldwright_ports::Result<Page<RawEvent>> {
+        self.0.load(stream, from, limits).await
+    }
+
+    async fn find(
+        &self,
+        events: &[foldwright_ports::EventRef],
+    ) -> foldwright_ports::Result<Vec<Option<RawEvent>>> {
+        self.0.find(events).await
+    }
+
+    async fn scan(
+        &self,
+        selection: &Selection,
+        from: Option<Cursor>,
+        limits: Limits,
+    ) -> foldwright_ports::Result<Page<RawEvent>> {
+        self.0.scan(selection, from, limits).await
+    }
+
+    async fn aggregates(
+        &self,
+        selection: &Selection,
+        from: Option<Cursor>,
+        limits: Limits,
+    ) -> foldwright_ports::Result<Page<foldwright_domain::StreamKey>> {
+        self.0.aggregates(selection, from, limits).await
+    }
+
+    async fn tenants(
+        &self,
+        from: Option<Cursor>,
+        limits: Limits,
+    ) -> foldwright_ports::Result<Page<TenantId>> {
+        self.0.tenants(from, limits).await
+    }
+
+    async fn erase(&self, selection: &Selection, limit: usize) -> foldwright_ports::Result<usize> {
+        self.0.erase(selection, limit).await
+    }
+
+    async fn retain(
+        &self,
+        retention: &foldwright_ports::Retention,
+        limit: usize,
+    ) -> foldwright_ports::Result<usize> {
+        self.0.retain(retention, limit).await
+    }
+}
+
+/// C-10: a pool that the worker's tasks would wait for.
+#[tokio::test(start_paused = true)]
+async fn a_pool_too_small_for_the_worker_is_a_fault() {
+    let mut bench = Bench::new();
+    bench.ports.log = Arc::new(Pooled(bench.ports.log.clone()));
+    let runs = || Pipeline::<Run>::define("runs").fold::<Totals>(|f| f);
+    let faults = bench.kernel().pipeline(runs()).start().unwrap_err();
+    assert_eq!(faults.0.len(), 1);
+    assert!(
+        faults.0[0].contains("the log serves 11 calls at a time and the worker has 12 tasks"),
+        "{faults}"
+    );
+    let fewer = WorkerSettings {
+        effect_lanes: 7,
+        ..WorkerSettings::default()
+    };
+    assert!(bench.kernel().pipeline(runs()).worker(fewer).start().is_ok());
+    assert!(bench.with_role(Role::Web).pipeline(runs()).start().is_ok());
+}
+
 /// C-10, G12
 #[tokio::test(start_paused = true)]
 async fn a_composition_lists_every_fault_at_once() {
@@ -59,8 +165,12 @@ async fn a_composition_lists_every_fault_at_once() {
     let heard: Arc<Heard<Total>> = Heard::new();
     let pipeline = |name| {
         let nothing = Dispatch::debounce(Duration::ZERO);
+        let often = SubscriberOptions::new(Dispatch::throttle(Duration::ZERO)).run_in([Role::Web]);
         Pipeline::<Run>::define(name)
-            .fold::<Totals>(|f| f.subscriber(Ear::<_, _, All>::new(&heard), nothing))
+            .fold::<Totals>(|f| {
+                f.subscriber(Ear::<_, _, All>::new(&heard), nothing)
+                    .subscriber_with(Ear::<_, _, Sibling>::new(&heard), often)
+            })
             .build()
             .unwrap()
     };
@@ -77,10 +187,16 @@ async fn a_composition_lists_every_fault_at_once() {
         .pipeline(Pipeline::<Run>::define("No Name").declares::<Note>())
         .record_table::<Odds>(table.clone())
         .record_table::<Odds>(table)
+        .kill_switch::<Ear<RunEvent, Total, Evens>>(Arc::new(NoSource))
+        .write_format(9)
         .worker(settings)
         .start()
         .unwrap_err();
     let expected = [
+        "a throttle needs a time that is not zero",
+        "`run_in` [Web] names no role that takes work",
+        "a kill switch is bound to subscriber `evens`, which no pipeline declares",
+        "envelope format 9 cannot be written: this build writes 1 to 1",
         "two tables are bound to map `odds`",
         "a debounce needs a time that is not zero",
         "`fold/totals` is declared twice: as one/fold/totals and as two/fold/totals",

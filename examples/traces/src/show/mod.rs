@@ -71,6 +71,7 @@ async fn all(
         loop {
             let page = reader.states::<TraceSummary>(tenant, from, PAGE).await?;
             for row in page.items {
+                let row = row.map_err(foldwright::ports::Error::from)?;
                 let line = SummaryLine::new(tenant, &row.key.key, row.state);
                 if json {
                     json::line(out, &line)?;

@@ -1,4 +1,5 @@
 //! A small domain, ports that fail as told, and a bench to run it on.
+mod admin;
 mod bench;
 mod bulky;
 mod deciders;
@@ -8,7 +9,9 @@ mod raw;
 mod runs;
 mod seeded;
 mod suites;
+mod throttling;
 
+pub(crate) use admin::Admin;
 pub(crate) use bench::{Bench, START, at, finish, idle, key, keyed_note, note, tenant, until};
 pub(crate) use bulky::{Last, bulky};
 pub(crate) use deciders::{
@@ -20,3 +23,4 @@ pub(crate) use raw::{as_new, blob_of, noise};
 pub(crate) use runs::*;
 pub(crate) use seeded::Seeded;
 pub(crate) use suites::{Anything, Count, Counted, Journal, Suite, Usage};
+pub(crate) use throttling::Throttling;
