@@ -42,6 +42,16 @@ pub struct Counters {
     pub refolds: Counter,
     /// Batches that were deferred because a refold was over its budget.
     pub deferred: Counter,
+    /// Leases of subscribers that were deferred because their tenant has too many slow runs.
+    pub effects_deferred: Counter,
+    /// Leases that were given back when the worker was stopped before it was done.
+    pub leases_given_back: Counter,
+    /// Invariants of the queue that the continuous check found broken.
+    pub violations: Counter,
+    /// Figures of the queue that differed from what they count, and were put right.
+    pub drifts: Counter,
+    /// Late events that were folded within the reorder window, without reading the log.
+    pub reordered: Counter,
     /// Subscriber runs that were decided.
     pub runs_decided: Counter,
     /// Events that a subscriber did not want.

@@ -23,6 +23,7 @@ mod kernel;
 mod pipeline;
 mod reader;
 mod router;
+mod shutdown;
 mod subscriber;
 mod sweeper;
 #[cfg(test)]
@@ -38,6 +39,9 @@ pub use kernel::{
 };
 pub use pipeline::{Faults, Global, Pipeline, Projection};
 pub use reader::Reader;
+pub use shutdown::{
+    Exit, Shutdown, ShutdownBudget, ShutdownError, Signals, Stopped, TooShort, run_until_signal,
+};
 pub use subscriber::{EffectError, Subscriber};
 pub use wire::TooLarge;
 pub use worker::WorkerSettings;

@@ -1,5 +1,5 @@
 //! Runs commands: intent, events, append, and the jobs that follow.
-use super::{Failure, RouteHandler, settlement, stored_events::StoredEvents};
+use super::{Failure, Handled, RouteHandler, settlement, stored_events::StoredEvents};
 use crate::{
     catch::caught,
     context::Context,
@@ -40,7 +40,7 @@ struct Ran {
 
 #[async_trait]
 impl<C: Command> RouteHandler for CommandHandler<C> {
-    async fn run(&self, leases: Vec<Lease>, ctx: &Context) -> Vec<Settlement> {
+    async fn run(&self, leases: Vec<Lease>, _again: bool, ctx: &Context) -> Vec<Handled> {
         let mut decided = Vec::with_capacity(leases.len());
         for lease in &leases {
             let mut of_lease = Vec::with_capacity(lease.jobs.len());
@@ -76,7 +76,8 @@ impl<C: Command> RouteHandler for CommandHandler<C> {
         let mut answers = answers.into_iter();
         let mut settlements = Vec::with_capacity(leases.len());
         for (lease, of_lease) in leases.into_iter().zip(decided) {
-            settlements.push(settle(&lease, of_lease, &mut answers, &stored, ctx).await);
+            let settled = settle(&lease, of_lease, &mut answers, &stored, ctx).await;
+            settlements.push(Handled::by_store(settled));
         }
         settlements
     }

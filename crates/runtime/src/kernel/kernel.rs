@@ -1,6 +1,13 @@
 //! A running kernel.
 use super::{Answered, Backlog, KernelBuilder, Receipt, Role, SendError, SendRefused, send};
-use crate::{context::Context, counters::Counters, reader::Reader, wire::CommandAnswer, worker::Worker};
+use crate::{
+    context::Context,
+    counters::Counters,
+    reader::Reader,
+    shutdown::{Shutdown, ShutdownBudget, ShutdownError, Stopped},
+    wire::CommandAnswer,
+    worker::Worker,
+};
 use foldwright_domain::{Command, Intent, Rejected};
 use foldwright_ports::{Error, Kind, NewJob, Ports, Result, Room, Route, StageRefused};
 use std::{
@@ -180,12 +187,22 @@ impl Kernel {
         &self.ctx.counters
     }
 
-    /// Stops taking work, finishes and settles what is in hand, and ends every task. The stores stay open: they are
-    /// the caller's.
+    /// Stops taking work, finishes and settles what is in hand within the default budget, gives back what is left then, and
+    /// ends every task. The stores stay open: they are the caller's. What had trouble is in the log.
     pub async fn close(self) {
-        if let Some(worker) = self.worker {
-            worker.close().await;
-        }
+        // Past the whole time the error is logged.
+        let _ = self.shutdown(Shutdown::new(ShutdownBudget::default())).await;
+    }
+
+    /// Stops as [`Shutdown`] says: stop claiming, drain, give back, goodbye, then what it names, then its flush.
+    ///
+    /// What runs may stage jobs until the drain ends. What has not ended by then is dropped, and its groups are claimable
+    /// at once.
+    ///
+    /// # Errors
+    /// [`ShutdownError`] when it took longer than it may in all.
+    pub async fn shutdown(self, shutdown: Shutdown) -> Result<Stopped, ShutdownError> {
+        shutdown.run(self.worker).await
     }
 }
 

@@ -117,7 +117,7 @@ fn what_is_wrong_with_bytes_is_told_apart() {
                 WireError::Foreign { .. } => "foreign",
                 WireError::Newer {
                     version: 9,
-                    newest: 1,
+                    newest: 1 | 2,
                     ..
                 } => "newer",
                 WireError::Malformed { .. } => "malformed",

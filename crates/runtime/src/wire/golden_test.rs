@@ -7,7 +7,7 @@ use super::{
     decode_event, encode_event,
 };
 use crate::{
-    fold::{Applied, Ledger, Membership},
+    fold::{Applied, Ledger, Membership, ReorderWindow},
     subscriber::PendingJob,
 };
 use bytes::Bytes;
@@ -192,6 +192,7 @@ pub(super) fn ledger() -> Ledger {
         applied,
         pending: vec![pending],
         undecided: vec![identity(9)],
+        window: None,
     }
 }
 
@@ -275,6 +276,20 @@ fn ledgers_of_every_version_decode() {
     golden(
         "ledger/empty.v1.hex",
         &Ledger::default(),
+        |ledger| ledger.encode().into(),
+        Ledger::decode,
+    );
+    let windowed = Ledger {
+        window: Some(ReorderWindow::of(
+            Bytes::from_static(b"[1,2]"),
+            Some(event().meta.position()),
+            vec![encode_event(&event())],
+        )),
+        ..ledger()
+    };
+    golden(
+        "ledger/windowed.v2.hex",
+        &windowed,
         |ledger| ledger.encode().into(),
         Ledger::decode,
     );

@@ -8,9 +8,13 @@
 )]
 
 #[cfg(test)]
+mod bisection;
+#[cfg(test)]
 mod bodies;
 #[cfg(test)]
 mod bodies_gone;
+#[cfg(test)]
+mod checks;
 #[cfg(test)]
 mod command_faults;
 #[cfg(test)]
@@ -36,7 +40,11 @@ mod newer_build;
 #[cfg(test)]
 mod refolds;
 #[cfg(test)]
+mod reorder_window;
+#[cfg(test)]
 mod retries;
+#[cfg(test)]
+mod shutdown;
 #[cfg(test)]
 mod smoke;
 #[cfg(test)]
@@ -57,3 +65,5 @@ mod versions;
 mod whole;
 #[cfg(test)]
 mod wiring;
+#[cfg(test)]
+mod work_limits;
