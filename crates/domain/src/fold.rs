@@ -24,6 +24,11 @@ pub trait Fold: Send + Sync + 'static {
     /// Raise it whenever `apply` or `State` changes: a stored state of an older version is rebuilt from the log with the
     /// next event of its aggregate or key.
     const VERSION: u32;
+    /// How many of its newest events are kept beside the state before them, so that one that comes late among them is
+    /// folded without reading the log. 0, the default, keeps none; at most 256 are kept. Bears on a [`ByOccurrence`] fold
+    /// alone. Each write stores the state twice and these events, so it pays where states are small and small disorder is
+    /// common.
+    const REORDER_WINDOW: usize = 0;
 
     /// The state before the first event.
     fn init() -> Self::State;

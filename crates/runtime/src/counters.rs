@@ -107,6 +107,16 @@ counters! {
     bodies_missing => "foldwright_bodies_missing_total",
     /// Subscriber runs that saw the current state, because their own was gone or not readable by this build.
     states_missing => "foldwright_states_missing_total",
+    /// Leases of subscribers that were deferred because their tenant has too many slow runs.
+    effects_deferred => "foldwright_effects_deferred_total",
+    /// Leases that were given back when the worker was stopped before it was done.
+    leases_given_back => "foldwright_leases_given_back_total",
+    /// Invariants of the queue that the continuous check found broken.
+    violations => "foldwright_violations_total",
+    /// Figures of the queue that differed from what they count, and were put right.
+    drifts => "foldwright_drifts_total",
+    /// Late events that were folded within the reorder window, without reading the log.
+    reordered => "foldwright_reordered_total",
     /// Leases that had lapsed and were returned by this kernel.
     leases_lapsed => "foldwright_leases_lapsed_total",
     /// Deaths of workers that were confirmed, over all groups that they held.

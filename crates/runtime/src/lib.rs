@@ -24,6 +24,7 @@ mod pipeline;
 mod reader;
 mod retention;
 mod router;
+mod shutdown;
 mod subscriber;
 mod sweeper;
 #[cfg(test)]
@@ -43,6 +44,9 @@ pub use kernel::{
 pub use pipeline::{Faults, Global, Pipeline, Projection};
 pub use reader::{Reader, Unreadable};
 pub use retention::{NoBase, RetainCursor, RetainError, Retained, WhyNoBase, WithoutBase};
+pub use shutdown::{
+    Exit, Shutdown, ShutdownBudget, ShutdownError, Signals, Stopped, TooShort, run_until_signal,
+};
 pub use subscriber::{EffectError, KillSwitch, Subscriber, SubscriberCounts, SubscriberOptions, Switch};
 pub use telemetry::{Propagation, TARGET, TraceParent, describe_metrics, metric_names};
 pub use wire::TooLarge;

@@ -1,5 +1,5 @@
 //! The notes beside a fold's state.
-use super::Applied;
+use super::{Applied, ReorderWindow};
 use crate::{
     subscriber::{Merge, PendingJob},
     wire::WireError,
@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 /// What every released build reads.
 const FIRST: u8 = 1;
-/// May hold throttled runs.
-const THROTTLED: u8 = 2;
+/// May hold throttled runs, and may have a window behind it.
+const SECOND: u8 = 2;
 
 /// What the kernel keeps with a state and in the same write.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -23,31 +23,37 @@ pub(crate) struct Ledger {
     pub(crate) pending: Vec<PendingJob>,
     /// Events that a replay applied and whose own jobs have not come yet: their subscribers are decided then.
     pub(crate) undecided: Vec<Identity>,
+    /// The newest events beside the state before them, where the fold asks for it. Only in the newer format: a fold
+    /// without a window stays readable by builds that know none.
+    #[serde(skip)]
+    pub(crate) window: Option<ReorderWindow>,
 }
 
 impl Ledger {
     /// The stored form, in the oldest version that can say it: older builds read what they can understand.
     pub(crate) fn encode(&self) -> Bytes {
-        let version = if self.throttles() { THROTTLED } else { FIRST };
-        crate::wire::encode(version, self).into()
+        if self.window.is_none() && !self.throttles() {
+            return crate::wire::encode(FIRST, self).into();
+        }
+        crate::wire::encode(SECOND, &(self, &self.window)).into()
     }
 
     /// Reads a stored ledger of any version.
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, WireError> {
         let what = "ledger";
-        let version = if bytes.first() == Some(&FIRST) {
-            FIRST
-        } else {
-            THROTTLED
-        };
-        let ledger: Self = crate::wire::decode(what, version, bytes)?;
-        if version == FIRST && ledger.throttles() {
-            return Err(WireError::Malformed {
-                what,
-                source: postcard::Error::DeserializeBadEnum,
-            });
+        if bytes.first() == Some(&FIRST) {
+            let ledger: Self = crate::wire::decode(what, FIRST, bytes)?;
+            return if ledger.throttles() {
+                Err(WireError::Malformed {
+                    what,
+                    source: postcard::Error::DeserializeBadEnum,
+                })
+            } else {
+                Ok(ledger)
+            };
         }
-        Ok(ledger)
+        let (ledger, window): (Self, _) = crate::wire::decode(what, SECOND, bytes)?;
+        Ok(Self { window, ..ledger })
     }
 
     fn throttles(&self) -> bool {

@@ -1,7 +1,7 @@
 //! Exact folds: the stored state equals the left fold of the distinct events, whatever was redelivered, reordered or
 //! half done.
 //!
-//! `applied`, `filter`, `ledger`, `progress` and `batch` are pure and know no store; `handlers::FoldHandler` drives them.
+//! `applied`, `filter`, `ledger`, `progress`, `batch` and `reorder_window` are pure and know no store; `handlers::FoldHandler` drives them.
 mod applied;
 mod batch;
 mod budget;
@@ -9,6 +9,7 @@ mod filter;
 mod ledger;
 mod progress;
 mod refold;
+mod reorder_window;
 mod source;
 
 pub(crate) use applied::{Applied, Membership};
@@ -20,4 +21,5 @@ pub(crate) use filter::tests::PROBES_OF_7;
 pub(crate) use ledger::Ledger;
 pub(crate) use progress::{Panicked, Progress};
 pub(crate) use refold::{RefoldError, Replaced, refold};
+pub(crate) use reorder_window::{Base, PanickedAt, ReorderWindow, Windowed, kept};
 pub(crate) use source::{ByAggregate, ByKey, KeyError, KeyRule, aggregate_group_key, key_text};

@@ -1,6 +1,6 @@
 //! Runs commands that need no state: intent, events, append, and the jobs that follow.
 use super::{
-    Failure, RouteHandler,
+    Failure, Handled, RouteHandler,
     accepted::{Accepted, guarded},
     settlement,
     stored_events::StoredEvents,
@@ -37,7 +37,7 @@ struct Ran {
 
 #[async_trait]
 impl<C: Handler> RouteHandler for CommandHandler<C> {
-    async fn run(&self, leases: Vec<Lease>, ctx: &Context) -> Vec<Settlement> {
+    async fn run(&self, leases: Vec<Lease>, _again: bool, ctx: &Context) -> Vec<Handled> {
         let mut decided = Vec::with_capacity(leases.len());
         for lease in &leases {
             let mut of_lease = Vec::with_capacity(lease.jobs.len());
@@ -73,7 +73,8 @@ impl<C: Handler> RouteHandler for CommandHandler<C> {
         let mut answers = answers.into_iter();
         let mut settlements = Vec::with_capacity(leases.len());
         for (lease, of_lease) in leases.into_iter().zip(decided) {
-            settlements.push(settle(&lease, of_lease, &mut answers, &stored, ctx).await);
+            let settled = settle(&lease, of_lease, &mut answers, &stored, ctx).await;
+            settlements.push(Handled::by_store(settled));
         }
         settlements
     }

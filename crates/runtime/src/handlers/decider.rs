@@ -1,6 +1,6 @@
 //! Runs commands that decide on the state of their aggregate.
 use super::{
-    Failure, RouteHandler,
+    Failure, Handled, RouteHandler,
     decider_line::{Line, State},
     decider_state::UpToDate,
     stored_events::StoredEvents,
@@ -8,7 +8,7 @@ use super::{
 use crate::context::Context;
 use async_trait::async_trait;
 use foldwright_domain::{Batch, Decider, Fold, StreamKey};
-use foldwright_ports::{Append, Expect, FoldRow, Lease, Settlement, StateKey, StateTable};
+use foldwright_ports::{Append, Expect, FoldRow, Lease, StateKey, StateTable};
 use std::sync::Arc;
 
 /// The path of the groups that all deciders share: one group for each aggregate.
@@ -25,13 +25,13 @@ type Row<C> = Option<FoldRow<Option<State<C>>>>;
 
 #[async_trait]
 impl<C: Decider> RouteHandler for DeciderHandler<C> {
-    async fn run(&self, leases: Vec<Lease>, ctx: &Context) -> Vec<Settlement> {
+    async fn run(&self, leases: Vec<Lease>, _again: bool, ctx: &Context) -> Vec<Handled> {
         let mut lines = Vec::with_capacity(leases.len());
         let mut settled = Vec::new();
         for lease in &leases {
             match Line::<C>::read(lease, ctx).await {
                 Ok(line) => lines.push(line),
-                Err(settlement) => settled.push(settlement),
+                Err(settlement) => settled.push(settlement.into()),
             }
         }
         loop {
@@ -47,7 +47,7 @@ impl<C: Decider> RouteHandler for DeciderHandler<C> {
             }
             self.append(decided, ctx).await;
         }
-        settled.extend(lines.into_iter().map(Line::settle));
+        settled.extend(lines.into_iter().map(|line| line.settle().into()));
         settled
     }
 }

@@ -1,6 +1,6 @@
 //! Runs the jobs of one fold.
 use super::{
-    Failure, Incoming, Job, RouteHandler, SharedState,
+    Failure, Handled, Incoming, Job, RouteHandler, SharedState,
     fold_attempt::{Attempt, Folded},
     read_events, settlement, stage_pending, subscriber_jobs,
 };
@@ -12,7 +12,7 @@ use crate::{
 use async_trait::async_trait;
 use foldwright_domain::Fold;
 use foldwright_ports::{
-    FoldRow, Lease, LeaseEnd, Outcome, Rest, Revision, Settlement, StateKey, StateTable, Stored,
+    FoldRow, Lease, LeaseEnd, NewJob, Rest, Revision, Settlement, StateKey, StateTable, Stored,
 };
 use std::sync::Arc;
 
@@ -43,14 +43,14 @@ struct Waiting<S> {
 
 #[async_trait]
 impl<F: Fold> RouteHandler for FoldHandler<F> {
-    async fn run(&self, leases: Vec<Lease>, ctx: &Context) -> Vec<Settlement> {
+    async fn run(&self, leases: Vec<Lease>, again: bool, ctx: &Context) -> Vec<Handled> {
         let keys: Vec<StateKey> = leases.iter().map(|lease| self.state_key(lease)).collect();
         let loaded = self.load(&keys).await;
         let (mut settled, mut waiting) = (Vec::new(), Vec::new());
         for ((lease, key), row) in leases.into_iter().zip(keys).zip(loaded) {
-            match self.fold(lease, key, row, ctx).await {
+            match self.fold(lease, key, row, again, ctx).await {
                 Step::Store(one) => waiting.push(*one),
-                Step::Settle(one) => settled.push(one),
+                Step::Settle(one) => settled.push(one.into()),
             }
         }
         settled.extend(self.store(waiting, ctx).await);
@@ -96,6 +96,7 @@ impl<F: Fold> FoldHandler<F> {
         lease: Lease,
         key: StateKey,
         loaded: Result<Loaded<F::State>, Failure>,
+        again: bool,
         ctx: &Context,
     ) -> Step<F::State> {
         let settle = |done, rest| Step::Settle(settlement(&lease, done, rest));
@@ -103,7 +104,14 @@ impl<F: Fold> FoldHandler<F> {
             Ok(loaded) => loaded,
             Err(failure) => return settle(0, failure.rest()),
         };
-        if let Some(release) = loaded.as_ref().and_then(|row| must_release::<F>(&lease, row)) {
+        let own = again
+            && loaded
+                .as_ref()
+                .is_some_and(|row| row.revision.fence == lease.fence);
+        if let Some(release) = loaded
+            .as_ref()
+            .and_then(|row| must_release::<F>(&lease, row, own))
+        {
             ctx.counters.released.add(1);
             return settle(0, release);
         }
@@ -117,11 +125,12 @@ impl<F: Fold> FoldHandler<F> {
         if jobs.is_empty() {
             return settle(0, rest);
         }
-        if let Err(failure) = self.stage_left_over(&lease, loaded.as_ref(), ctx).await {
+        // What this lease has decided before goes out with its own settlement.
+        if !own && let Err(failure) = self.stage_left_over(&lease, loaded.as_ref(), ctx).await {
             return settle(0, failure.rest());
         }
         let folded = loop {
-            match self.attempt(&lease, &key, loaded.as_ref(), &jobs, ctx).await {
+            match self.attempt(&lease, &key, loaded.as_ref(), own, &jobs, ctx).await {
                 Ok(folded) => break folded,
                 // Those ahead of the event at which `apply` panics still count.
                 Err(Attempt::Panicked { job, message }) => {
@@ -138,6 +147,13 @@ impl<F: Fold> FoldHandler<F> {
         };
         let done = jobs.len();
         match folded {
+            Folded::Nothing if own => match self.decided(&lease, loaded.as_ref(), ctx).await {
+                Ok(then) => Step::Settle(Settlement {
+                    then,
+                    ..settlement(&lease, done, rest)
+                }),
+                Err(failure) => settle(0, failure.rest()),
+            },
             Folded::Nothing => settle(done, rest),
             Folded::Row(row, pending) => Step::Store(Box::new(Waiting {
                 lease,
@@ -170,8 +186,28 @@ impl<F: Fold> FoldHandler<F> {
         stage_pending(&lease.group.tenant, &ledger.pending, &state, ctx).await
     }
 
+    /// The jobs that earlier writes under this lease decided.
+    async fn decided(
+        &self,
+        lease: &Lease,
+        row: Option<&FoldRow<Option<F::State>>>,
+        ctx: &Context,
+    ) -> Result<Vec<NewJob>, Failure> {
+        let Some((row, state)) = row.and_then(|row| Some((row, row.state.as_ref()?))) else {
+            return Ok(Vec::new());
+        };
+        let ledger = Ledger::decode(&row.ledger)?;
+        if ledger.pending.is_empty() {
+            return Ok(Vec::new());
+        }
+        let state = shared::<F, _>(&row.key.key, state)?;
+        // They were counted by the writes that decided them.
+        let decided = Pending::new(ledger.pending, Vec::new());
+        subscriber_jobs(&lease.group.tenant, &decided, &state, ctx).await
+    }
+
     /// Stores the rows of many leases in one call; what follows from a row goes out only with its settlement.
-    async fn store(&self, waiting: Vec<Waiting<F::State>>, ctx: &Context) -> Vec<Settlement> {
+    async fn store(&self, waiting: Vec<Waiting<F::State>>, ctx: &Context) -> Vec<Handled> {
         if waiting.is_empty() {
             return Vec::new();
         }
@@ -207,21 +243,23 @@ impl<F: Fold> FoldHandler<F> {
                         floor: Some(by.fence),
                         need: None,
                     };
-                    settlements.push(settlement(&lease, 0, rest));
+                    settlements.push(settlement(&lease, 0, rest).into());
                     continue;
                 }
-                (Err(error), _) => Err(Failure::from(error)),
+                (Err(error), _) => {
+                    settlements.push(Handled::refused(&lease, error));
+                    continue;
+                }
                 (_, Err(failure)) => Err(failure),
             };
-            settlements.push(match follow {
+            let settled = match follow {
                 Ok(then) => Settlement {
-                    lease: lease.reference(),
-                    outcome: Outcome { done, rest },
-                    answers: Vec::new(),
                     then,
+                    ..settlement(&lease, done, rest)
                 },
                 Err(failure) => settlement(&lease, 0, failure.rest()),
-            });
+            };
+            settlements.push(settled.into());
         }
         settlements
     }
@@ -235,15 +273,16 @@ fn keyless<E>(job: &Job<E>) -> Failure {
     ))
 }
 
-/// A row of a newer fold version is never overwritten, and a token not above the row's never writes.
-fn must_release<F: Fold>(lease: &Lease, row: &FoldRow<Option<F::State>>) -> Option<Rest> {
+/// A row of a newer fold version is never overwritten, and a token not above the row's never writes; unless the row is
+/// this lease's own, written for those ahead in it.
+fn must_release<F: Fold>(lease: &Lease, row: &FoldRow<Option<F::State>>, own: bool) -> Option<Rest> {
     if row.fold_version > F::VERSION {
         return Some(Rest::Release {
             floor: None,
             need: Some(row.fold_version),
         });
     }
-    (lease.fence <= row.revision.fence).then_some(Rest::Release {
+    (!own && lease.fence <= row.revision.fence).then_some(Rest::Release {
         floor: Some(row.revision.fence),
         need: None,
     })

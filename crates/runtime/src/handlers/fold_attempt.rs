@@ -3,7 +3,10 @@ use super::{Failure, FoldHandler, Job, fold::is_staged};
 use crate::{
     catch::caught,
     context::Context,
-    fold::{Admission, Applied, Batch, Ledger, Panicked, Progress, RefoldError, Replaced, refold},
+    fold::{
+        Admission, Applied, Base, Batch, Ledger, Panicked, PanickedAt, Progress, RefoldError, Replaced,
+        Windowed, kept, refold,
+    },
     subscriber::{Decisions, Pending, PendingJob},
     wire::{WireError, decode_event},
 };
@@ -36,12 +39,14 @@ impl From<RefoldError> for Attempt {
 }
 
 impl<F: Fold> FoldHandler<F> {
-    /// Applies a batch to the loaded row, or refolds.
+    /// Applies a batch to the loaded row, or refolds. With `own` the row was written under this lease, for jobs ahead of
+    /// these: what it decided is decided by the next write too, because none of it was staged yet.
     pub(super) async fn attempt(
         &self,
         lease: &Lease,
         key: &StateKey,
         loaded: Option<&FoldRow<Option<F::State>>>,
+        own: bool,
         jobs: &[Job<F::On>],
         ctx: &Context,
     ) -> Result<Folded<F::State>, Attempt> {
@@ -61,7 +66,15 @@ impl<F: Fold> FoldHandler<F> {
         }
         let mut decisions = Decisions::new(&self.subscribers, &key.key);
         let late = is_canonical::<F>() && batch.is_late(loaded.and_then(|row| row.last_applied));
-        let progress = if stale || late || !batch.unsure.is_empty() {
+        let within = if stale || !batch.unsure.is_empty() {
+            None
+        } else {
+            self.within_window(loaded, &ledger, &batch.fresh, late, &mut decisions)?
+        };
+        let (progress, window) = if let Some((progress, window)) = within {
+            ctx.counters.reordered.add(u64::from(late));
+            (progress, Some(window))
+        } else if stale || late || !batch.unsure.is_empty() {
             let events = loaded.map_or(0, |row| row.events);
             let estimate = events.saturating_add(jobs.len() as u64);
             let _admission = self.admit(&key.tenant, estimate, ctx)?;
@@ -76,14 +89,23 @@ impl<F: Fold> FoldHandler<F> {
             let folded = refold(&*self.rule, &ctx.ports, key, &replaced, &mut decisions, &mut read).await;
             let beyond = read.saturating_sub(estimate);
             ctx.refolds.charge(&key.tenant, beyond, ctx.ports.clock.now());
-            folded?
+            let progress = folded?;
+            let window = if kept::<F>() == 0 {
+                None
+            } else {
+                Base::<F>::behind(&progress).and_then(|base| base.close())
+            };
+            (progress, window)
         } else {
-            self.apply(loaded, &ledger.applied, &batch.fresh, &mut decisions)?
+            (
+                self.apply(loaded, &ledger.applied, &batch.fresh, &mut decisions)?,
+                None,
+            )
         };
         for job in &batch.undecided {
             decisions.decide(&job.event, &progress.state, || job.stored.clone());
         }
-        if stale && loaded.is_some_and(|row| !is_staged(lease, row.revision)) {
+        if own || stale && loaded.is_some_and(|row| !is_staged(lease, row.revision)) {
             decisions.carry(positions(ledger.pending)?);
         }
         let settled: BTreeSet<Identity> = batch
@@ -101,6 +123,7 @@ impl<F: Fold> FoldHandler<F> {
             applied: progress.applied,
             pending: pending.to_vec(),
             undecided,
+            window,
         };
         let now = ctx.ports.clock.now();
         let row = FoldRow {
@@ -109,7 +132,10 @@ impl<F: Fold> FoldHandler<F> {
             fold_version: F::VERSION,
             revision: Revision {
                 fence: lease.fence,
-                write: 1,
+                write: match loaded {
+                    Some(row) if own => row.revision.write.saturating_add(1),
+                    _ => 1,
+                },
             },
             events: progress.events,
             last_applied: progress.last_applied,
@@ -129,6 +155,38 @@ impl<F: Fold> FoldHandler<F> {
             })
     }
 
+    /// Folds events into a fold that keeps its newest ones, in whatever order they come; `None` where it keeps none, or one
+    /// comes from before them.
+    fn within_window(
+        &self,
+        loaded: Option<&FoldRow<Option<F::State>>>,
+        ledger: &Ledger,
+        fresh: &[&Job<F::On>],
+        late: bool,
+        decisions: &mut Decisions<'_, F::On, F::State>,
+    ) -> Result<Option<Windowed<F::State>>, Attempt> {
+        if kept::<F>() == 0 {
+            return Ok(None);
+        }
+        let Some(first) = fresh.first().map(|job| job.event.meta.position()) else {
+            // Nothing changes but who was asked.
+            let progress = begin::<F>(loaded, &ledger.applied)?;
+            return Ok(ledger.window.clone().map(|window| (progress, window)));
+        };
+        let progress = begin::<F>(loaded, &ledger.applied)?;
+        let base = match ledger.window.as_ref().and_then(|window| window.open::<F>(first)) {
+            Some(base) => Some(base),
+            None if late => None,
+            None => Base::behind(&progress),
+        };
+        match base {
+            Some(base) => base
+                .fold(progress, fresh, late, decisions)
+                .map_err(|PanickedAt { job, message }| Attempt::Panicked { job, message }),
+            None => Ok(None),
+        }
+    }
+
     fn apply(
         &self,
         loaded: Option<&FoldRow<Option<F::State>>>,
@@ -136,16 +194,7 @@ impl<F: Fold> FoldHandler<F> {
         fresh: &[&Job<F::On>],
         decisions: &mut Decisions<'_, F::On, F::State>,
     ) -> Result<Progress<F::State>, Attempt> {
-        let first = |message| Attempt::Panicked { job: 0, message };
-        let mut progress = match loaded.and_then(|row| Some((row, row.state.as_ref()?))) {
-            Some((row, state)) => Progress {
-                state: caught(|| state.clone()).map_err(first)?,
-                events: row.events,
-                last_applied: row.last_applied,
-                applied: applied.clone(),
-            },
-            None => Progress::init::<F>().map_err(|Panicked { message }| first(message))?,
-        };
+        let mut progress = begin::<F>(loaded, applied)?;
         for job in fresh {
             progress = progress
                 .step::<F>(&job.event)
@@ -156,6 +205,23 @@ impl<F: Fold> FoldHandler<F> {
             decisions.decide(&job.event, &progress.state, || job.stored.clone());
         }
         Ok(progress)
+    }
+}
+
+/// The state before a batch.
+fn begin<F: Fold>(
+    loaded: Option<&FoldRow<Option<F::State>>>,
+    applied: &Applied,
+) -> Result<Progress<F::State>, Attempt> {
+    let first = |message| Attempt::Panicked { job: 0, message };
+    match loaded.and_then(|row| Some((row, row.state.as_ref()?))) {
+        Some((row, state)) => Ok(Progress {
+            state: caught(|| state.clone()).map_err(first)?,
+            events: row.events,
+            last_applied: row.last_applied,
+            applied: applied.clone(),
+        }),
+        None => Progress::init::<F>().map_err(|Panicked { message }| first(message)),
     }
 }
 

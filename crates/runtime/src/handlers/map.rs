@@ -1,5 +1,7 @@
 //! Runs the jobs of one map.
-use super::{Failure, Incoming, RouteHandler, SharedState, read_events, settlement, subscriber_jobs};
+use super::{
+    Failure, Handled, Incoming, RouteHandler, SharedState, read_events, settlement, subscriber_jobs,
+};
 use crate::{
     catch::caught,
     context::Context,
@@ -9,7 +11,7 @@ use crate::{
 use async_trait::async_trait;
 use bytes::Bytes;
 use foldwright_domain::{Map, RawEvent, Recorded};
-use foldwright_ports::{Lease, NewJob, Outcome, Record, RecordTable, Rest, Settlement};
+use foldwright_ports::{Lease, NewJob, Record, RecordTable, Rest, Settlement};
 use std::{marker::PhantomData, sync::Arc};
 
 /// One map with its table and its subscribers.
@@ -50,7 +52,7 @@ struct Prepared {
 
 #[async_trait]
 impl<M: Map> RouteHandler for MapHandler<M> {
-    async fn run(&self, leases: Vec<Lease>, ctx: &Context) -> Vec<Settlement> {
+    async fn run(&self, leases: Vec<Lease>, _again: bool, ctx: &Context) -> Vec<Handled> {
         let mut records = Vec::new();
         let mut prepared = Vec::with_capacity(leases.len());
         for lease in leases {
@@ -147,9 +149,10 @@ async fn settle(
     }: Prepared,
     answers: &mut impl Iterator<Item = foldwright_ports::Result<()>>,
     ctx: &Context,
-) -> Settlement {
+) -> Handled {
     let (mut done, mut then): (usize, Vec<NewJob>) = (0, Vec::new());
     let mut failed = false;
+    let mut refused = None;
     for Mapped { appended, decided } in mapped {
         // The answer is taken even behind a failure, so that the next lease finds its own.
         let answer = if appended { answers.next() } else { Some(Ok(())) };
@@ -161,7 +164,12 @@ async fn settle(
                 Some((pending, state)) => subscriber_jobs(&lease.group.tenant, &pending, &state, ctx).await,
                 None => Ok(Vec::new()),
             },
-            Some(Err(error)) => Err(error.into()),
+            Some(Err(error)) => {
+                if done == 0 && error.is_retryable() {
+                    refused = Some(error.to_string());
+                }
+                Err(error.into())
+            }
             None => Err(Failure::retry("the table did not answer for every record")),
         };
         match outcome {
@@ -175,13 +183,9 @@ async fn settle(
             }
         }
     }
-    if done == 0 && then.is_empty() {
-        return settlement(&lease, 0, rest);
-    }
-    Settlement {
-        lease: lease.reference(),
-        outcome: Outcome { done, rest },
-        answers: Vec::new(),
+    let settlement = Settlement {
         then,
-    }
+        ..settlement(&lease, done, rest)
+    };
+    Handled { settlement, refused }
 }

@@ -33,14 +33,55 @@ pub(crate) use switched::SwitchedHandler;
 
 use crate::context::Context;
 use async_trait::async_trait;
-use foldwright_ports::{Lease, Outcome, Rest, Settlement};
+use foldwright_ports::{Error, Lease, Outcome, Rest, Settlement};
 
 /// Runs many leases of one route at once: one load, one append or store, whatever their number.
 ///
-/// A settlement for each lease, in any order. Cancellation: a dropped run settles nothing, and its leases lapse.
+/// An answer for each lease, in any order. `again` says that jobs of these leases were run before under the same tokens:
+/// the call for all of them was refused, or those ahead went through. Cancellation: a dropped run settles nothing, and its
+/// leases lapse.
 #[async_trait]
 pub(crate) trait RouteHandler: Send + Sync + 'static {
-    async fn run(&self, leases: Vec<Lease>, ctx: &Context) -> Vec<Settlement>;
+    async fn run(&self, leases: Vec<Lease>, again: bool, ctx: &Context) -> Vec<Handled>;
+}
+
+/// What became of a lease.
+pub(crate) struct Handled {
+    pub(crate) settlement: Settlement,
+    /// Why a store refused all of it in one go, where another attempt can help: fewer jobs may go through.
+    pub(crate) refused: Option<String>,
+}
+
+impl Handled {
+    /// A store refused all of it in one go.
+    pub(crate) fn refused(lease: &Lease, error: Error) -> Self {
+        let refused = error.is_retryable().then(|| error.to_string());
+        Self {
+            settlement: settlement(lease, 0, Failure::from(error).rest()),
+            refused,
+        }
+    }
+}
+
+impl Handled {
+    /// Of a handler whose stores alone make jobs wait: where nothing is done and all of it waits, a store refused it.
+    pub(crate) fn by_store(settlement: Settlement) -> Self {
+        let waits = settlement.outcome.done == 0 && matches!(settlement.outcome.rest, Rest::Defer { .. });
+        Self {
+            settlement,
+            refused: waits.then(|| "a store did not take it".to_owned()),
+        }
+    }
+}
+
+/// It failed at a job of it, or went through.
+impl From<Settlement> for Handled {
+    fn from(settlement: Settlement) -> Self {
+        Self {
+            settlement,
+            refused: None,
+        }
+    }
 }
 
 /// A settlement from which nothing follows.

@@ -1,5 +1,5 @@
 //! Runs the jobs of one subscriber.
-use super::{Failure, Incoming, Job, RouteHandler, read_events, settlement};
+use super::{Failure, Handled, Incoming, Job, RouteHandler, read_events, settlement};
 use crate::{
     context::Context,
     encoded::decode_json,
@@ -23,10 +23,10 @@ pub(crate) struct SubscriberHandler<X: Subscriber> {
 
 #[async_trait]
 impl<X: Subscriber> RouteHandler for SubscriberHandler<X> {
-    async fn run(&self, leases: Vec<Lease>, ctx: &Context) -> Vec<Settlement> {
+    async fn run(&self, leases: Vec<Lease>, _again: bool, ctx: &Context) -> Vec<Handled> {
         let mut settlements = Vec::with_capacity(leases.len());
         for lease in leases {
-            settlements.push(self.run_lease(&lease, ctx).await);
+            settlements.push(self.run_lease(&lease, ctx).await.into());
         }
         settlements
     }
@@ -57,16 +57,7 @@ impl<X: Subscriber> SubscriberHandler<X> {
             .await
             {
                 Ok(()) => done += 1,
-                Err(error) => {
-                    tracing::warn!(
-                        route = %handed.route,
-                        job = %handed.id,
-                        attempt = lease.attempt,
-                        %error,
-                        "a subscriber failed"
-                    );
-                    return settlement(lease, done, rest(error));
-                }
+                Err(error) => return settlement(lease, done, rest(error)),
             }
         }
         settlement(lease, done, failure.map_or(Rest::Back, |f| f.rest()))

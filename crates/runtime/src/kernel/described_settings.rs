@@ -12,8 +12,13 @@ pub(super) fn of_worker(settings: &WorkerSettings, into: &mut BTreeMap<String, S
         max_bytes,
         lease,
         idle,
+        liveness,
+        splits,
+        body_bytes,
         effect_timeout,
+        effect_slow,
         sweep,
+        check,
     } = settings;
     let mut add = |name: &str, value: &dyn Display| into.insert(format!("worker.{name}"), value.to_string());
     add("bulk_lanes", bulk_lanes);
@@ -21,11 +26,16 @@ pub(super) fn of_worker(settings: &WorkerSettings, into: &mut BTreeMap<String, S
     add("max_groups", max_groups);
     add("max_jobs_per_group", max_jobs_per_group);
     add("max_bytes", max_bytes);
+    add("splits", splits);
+    add("body_bytes", body_bytes);
     for (name, time) in [
         ("lease", lease),
         ("idle", idle),
+        ("liveness", liveness),
         ("effect_timeout", effect_timeout),
+        ("effect_slow", effect_slow),
         ("sweep", sweep),
+        ("check", check),
     ] {
         add(name, &format!("{time:?}"));
     }

@@ -32,10 +32,13 @@ impl Inline {
             .ok_or_else(|| failed("it has no handler"))?;
         let lease = lease(job, now);
         let tenant = lease.group.tenant.clone();
-        let settlements = catch(handler.run(vec![lease], ctx)).await.map_err(failed)?;
+        let settlements = catch(handler.run(vec![lease], false, ctx))
+            .await
+            .map_err(failed)?;
         let settlement = settlements
             .into_iter()
             .next()
+            .map(|handled| handled.settlement)
             .ok_or_else(|| failed("its handler gave no outcome"))?;
         let Settlement {
             outcome,

@@ -5,7 +5,12 @@ use super::{
     send::{self, How},
 };
 use crate::{
-    counters::Counters, reader::Reader, retention::KeepsBase, subscriber::SubscriberCounts, worker::Worker,
+    counters::Counters,
+    reader::Reader,
+    retention::KeepsBase,
+    shutdown::{Shutdown, ShutdownBudget, ShutdownError, Stopped},
+    subscriber::SubscriberCounts,
+    worker::Worker,
 };
 use foldwright_domain::{Command, Intent, SecurityError, StreamKey, TenantId};
 use foldwright_ports::{Error, JobId, Kind, NewJob, Ports, Result, Room, Route, StageRefused};
@@ -318,12 +323,22 @@ impl Kernel {
         &self.desk.ctx.subscribers
     }
 
-    /// Stops taking work, finishes and settles what is in hand, and ends every task. The stores stay open: they are
-    /// the caller's.
+    /// Stops taking work, finishes and settles what is in hand within the default budget, gives back what is left then, and
+    /// ends every task. The stores stay open: they are the caller's. What had trouble is in the log.
     pub async fn close(self) {
-        if let Some(worker) = self.worker {
-            worker.close().await;
-        }
+        // Past the whole time the error is logged.
+        let _ = self.shutdown(Shutdown::new(ShutdownBudget::default())).await;
+    }
+
+    /// Stops as [`Shutdown`] says: stop claiming, drain, give back, goodbye, then what it names, then its flush.
+    ///
+    /// What runs may stage jobs until the drain ends. What has not ended by then is dropped, and its groups are claimable
+    /// at once.
+    ///
+    /// # Errors
+    /// [`ShutdownError`] when it took longer than it may in all.
+    pub async fn shutdown(self, shutdown: Shutdown) -> Result<Stopped, ShutdownError> {
+        shutdown.run(self.worker).await
     }
 }
 

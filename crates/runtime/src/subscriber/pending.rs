@@ -57,7 +57,7 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
-    pub(super) fn new(jobs: Vec<PendingJob>, fresh: Vec<Arc<SubscriberCounts>>) -> Self {
+    pub(crate) fn new(jobs: Vec<PendingJob>, fresh: Vec<Arc<SubscriberCounts>>) -> Self {
         Self {
             jobs,
             fresh,

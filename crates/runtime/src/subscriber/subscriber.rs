@@ -37,7 +37,7 @@ pub trait Subscriber: Send + Sync + 'static {
     }
 
     /// The effect. May run again for the same event, so make it idempotent. Dropped, and tried again, when it takes longer
-    /// than the worker's `effect_timeout`; a kernel that is closed waits for it that long.
+    /// than the worker's `effect_timeout`, or when a kernel that is stopped has drained for long enough.
     ///
     /// # Errors
     /// [`EffectError`] says whether another attempt can help.

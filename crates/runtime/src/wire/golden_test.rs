@@ -7,7 +7,7 @@ use super::{
     decode_event, encode_event,
 };
 use crate::{
-    fold::{Applied, Ledger, Membership},
+    fold::{Applied, Ledger, Membership, ReorderWindow},
     retention::BaseNotes,
     subscriber::{Merge, PendingJob},
 };
@@ -193,6 +193,7 @@ pub(super) fn ledger() -> Ledger {
         applied,
         pending: vec![pending],
         undecided: vec![identity(9)],
+        window: None,
     }
 }
 
@@ -320,6 +321,20 @@ fn ledgers_of_every_version_decode() {
     golden(
         "ledger/throttled.v2.hex",
         &throttled,
+        |ledger| ledger.encode().into(),
+        Ledger::decode,
+    );
+    let windowed = Ledger {
+        window: Some(ReorderWindow::of(
+            Bytes::from_static(b"[1,2]"),
+            Some(event().meta.position()),
+            vec![encode_event(&event())],
+        )),
+        ..ledger()
+    };
+    golden(
+        "ledger/windowed.v2.hex",
+        &windowed,
         |ledger| ledger.encode().into(),
         Ledger::decode,
     );

@@ -1,22 +1,34 @@
-//! Work that any worker does for all: lapsed leases and orphaned bodies.
-use super::{Stop, WorkerSettings};
+//! Work that any worker does for all: lapsed leases, orphaned bodies, and proving the queue right.
+use super::{Stop, WorkerSettings, checker::Checker};
 use crate::{context::Context, sweeper::Sweeper};
 use std::sync::Arc;
 
 /// How many lapsed leases one look returns.
 const REAPED_AT_ONCE: usize = 1_000;
 
-/// Returns lapsed leases of any worker to the queue every third of a lease, and sweeps bodies now and then.
+/// Returns lapsed leases of any worker to the queue every third of a lease; sweeps bodies and checks the queue now and
+/// then.
 pub(crate) async fn tidy(ctx: Arc<Context>, settings: WorkerSettings, mut stop: Stop) {
     let mut sweeper = Sweeper::default();
-    let mut next_sweep = ctx.ports.clock.now().plus(settings.sweep);
+    let mut checker = Checker::default();
+    let started = ctx.ports.clock.now();
+    let (mut next_sweep, mut next_check) = (started.plus(settings.sweep), started.plus(settings.check));
     loop {
         stop.sleep(settings.lease / 3).await;
         if stop.is_set() {
             return;
         }
-        if let Err(error) = ctx.ports.queue.reap(REAPED_AT_ONCE).await {
-            tracing::warn!(%error, "lapsed leases could not be returned, the next look tries again");
+        match ctx.ports.queue.reap(REAPED_AT_ONCE).await {
+            Ok(reaped) if reaped.poisoned > 0 => {
+                tracing::error!(
+                    groups = reaped.poisoned,
+                    "groups are quarantined because handling them kills workers: see their errors, then unblock or drain them"
+                );
+            }
+            Ok(_) => {}
+            Err(error) => {
+                tracing::warn!(%error, "lapsed leases could not be returned, the next look tries again");
+            }
         }
         let now = ctx.ports.clock.now();
         if now >= next_sweep {
@@ -24,6 +36,10 @@ pub(crate) async fn tidy(ctx: Arc<Context>, settings: WorkerSettings, mut stop: 
             if let Some(Err(error)) = stop.or(sweeper.sweep(&ctx.ports)).await {
                 tracing::warn!(%error, "the sweep of bodies stopped, the next one goes on there");
             }
+        }
+        if now >= next_check {
+            next_check = now.plus(settings.check);
+            stop.or(checker.check(&ctx)).await;
         }
     }
 }

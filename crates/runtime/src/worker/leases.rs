@@ -1,32 +1,50 @@
 //! The leases that a worker holds.
-use foldwright_ports::{Fence, Lease, LeaseRef};
+use foldwright_ports::{Fence, JobId, Lease, LeaseRef, Route};
 use std::{
     collections::BTreeMap,
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-/// What the keeper extends while lanes work.
+/// What the keeper extends while lanes work, and what is given back when they have to end.
 #[derive(Default)]
-pub(crate) struct LiveLeases(Mutex<BTreeMap<Fence, LeaseRef>>);
+pub(crate) struct LiveLeases(Mutex<BTreeMap<Fence, LiveLease>>);
+
+/// A lease as those see it who do not run it.
+#[derive(Clone)]
+pub(super) struct LiveLease {
+    pub(super) lease: LeaseRef,
+    pub(super) attempt: u32,
+    pub(super) jobs: Vec<JobId>,
+    pub(super) route: Option<Route>,
+}
 
 impl LiveLeases {
-    pub(crate) fn add(&self, leases: &[Lease]) {
-        self.lock()
-            .extend(leases.iter().map(|lease| (lease.fence, lease.reference())));
+    pub(super) fn add(&self, leases: &[Lease]) {
+        self.lock().extend(leases.iter().map(|lease| {
+            let live = LiveLease {
+                lease: lease.reference(),
+                attempt: lease.attempt,
+                jobs: lease.jobs.iter().map(|job| job.id).collect(),
+                route: lease.jobs.first().map(|job| job.route.clone()),
+            };
+            (lease.fence, live)
+        }));
     }
 
-    pub(crate) fn remove(&self, fences: impl IntoIterator<Item = Fence>) {
+    pub(super) fn remove(&self, fences: impl IntoIterator<Item = Fence>) -> BTreeMap<Fence, LiveLease> {
         let mut live = self.lock();
-        for fence in fences {
-            live.remove(&fence);
-        }
+        fences
+            .into_iter()
+            .filter_map(|fence| live.remove(&fence).map(|lease| (fence, lease)))
+            .collect()
     }
 
-    pub(crate) fn all(&self) -> Vec<LeaseRef> {
-        self.lock().values().cloned().collect()
+    /// All of them, in the order in which they were granted.
+    pub(super) fn all(&self) -> Vec<LeaseRef> {
+        self.lock().values().map(|live| live.lease.clone()).collect()
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<Fence, LeaseRef>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<Fence, LiveLease>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

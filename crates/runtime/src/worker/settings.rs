@@ -19,11 +19,24 @@ pub struct WorkerSettings {
     pub lease: Duration,
     /// How long an idle lane waits for a wake-up before it looks by itself; default 5 s.
     pub idle: Duration,
-    /// How long a subscriber may run before it is dropped and tried again; default 5 min. Also the longest that closing a
-    /// kernel waits for one.
+    /// How long the worker's liveness record runs without being renewed; default 15 s, at most `lease`, so that a record
+    /// has run out by the time its worker's leases lapse. Renewed every third of it.
+    pub liveness: Duration,
+    /// How often one lease is split when its jobs are refused as a whole; default 32, 0 never. Each split costs a call.
+    pub splits: u32,
+    /// How many raw bytes of bodies are worked on at a time; default 64 MiB. One job that is larger goes alone. What does
+    /// not fit stays in the queue's bodies until there is room.
+    pub body_bytes: u64,
+    /// How long a subscriber may run before it is dropped and tried again; default 5 min.
     pub effect_timeout: Duration,
+    /// How long a subscriber may run before it no longer counts against its lane; default 10 s. The lane then goes on with
+    /// other work beside it. A tenant with as many such runs as there are effect lanes begins no further one meanwhile, so
+    /// that effects that hang hold up another tenant for twice this at most.
+    pub effect_slow: Duration,
     /// How often orphaned bodies are swept; default 60 s.
     pub sweep: Duration,
+    /// How often a page of the queue is proved right and its figures are counted anew; default 60 s.
+    pub check: Duration,
 }
 
 /// Each lane is a task with a claim of its own; more only wait for each other.
@@ -42,8 +55,13 @@ impl Default for WorkerSettings {
             max_bytes: 8 << 20,
             lease: Duration::from_secs(30),
             idle: Duration::from_secs(5),
+            liveness: Duration::from_secs(15),
+            splits: 32,
+            body_bytes: 64 << 20,
             effect_timeout: Duration::from_secs(300),
+            effect_slow: Duration::from_secs(10),
             sweep: Duration::from_secs(60),
+            check: Duration::from_secs(60),
         }
     }
 }
@@ -58,6 +76,9 @@ impl WorkerSettings {
             }
         };
         positive("effect_timeout", self.effect_timeout.is_zero());
+        positive("effect_slow", self.effect_slow.is_zero());
+        positive("body_bytes", self.body_bytes == 0);
+        positive("check", self.check.is_zero());
         positive("bulk_lanes", self.bulk_lanes == 0);
         positive("effect_lanes", self.effect_lanes == 0);
         positive("max_groups", self.max_groups == 0);
@@ -79,6 +100,12 @@ impl WorkerSettings {
             faults.push(format!(
                 "worker setting `lease` is {:?}, at least {SHORTEST_LEASE:?}",
                 self.lease
+            ));
+        }
+        if self.liveness < SHORTEST_LEASE || self.liveness > self.lease {
+            faults.push(format!(
+                "worker setting `liveness` is {:?}, at least {SHORTEST_LEASE:?} and at most the lease of {:?}",
+                self.liveness, self.lease
             ));
         }
         faults

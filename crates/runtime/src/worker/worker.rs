@@ -1,12 +1,22 @@
 //! The worker of one process.
-use super::{LiveLeases, Stop, WorkerSettings, janitor::tidy, keeper::keep, lane::Lane};
+use super::{
+    LiveLeases, Stop, WorkerSettings,
+    body_budget::BodyBudget,
+    janitor::tidy,
+    keeper::keep,
+    lane::Lane,
+    lane_runs::Seat,
+    liveness::{Liveness, Record},
+    settler::Settler,
+    slow_runs::SlowRuns,
+};
 use crate::{
     context::Context,
     handlers::RouteHandler,
     pipeline::{Installed, LaneKind},
     wire::FORMAT,
 };
-use foldwright_ports::{Capabilities, Capability, Route, Want, WorkerId};
+use foldwright_ports::{Capabilities, Capability, Outcome, Rest, Route, Settlement, Want, WorkerId};
 use std::{
     collections::BTreeMap,
     sync::{Arc, atomic::Ordering},
@@ -16,12 +26,19 @@ use tokio::{sync::watch, task::JoinSet};
 /// How many runs of one group are settled together: after a kill so many may be repeated.
 const EFFECTS_AT_ONCE: usize = 16;
 
-/// Owns the lanes and the keeper. Dropping it drops what they run; their leases lapse then.
+/// Owns the lanes and the keepers. Dropping it drops what they run; their leases lapse then.
+///
+/// It is stopped in steps, each of which may be cut short: [`stop`](Self::stop), [`drained`](Self::drained),
+/// [`give_back`](Self::give_back), [`goodbye`](Self::goodbye).
 pub(crate) struct Worker {
     ctx: Arc<Context>,
+    leases: Arc<LiveLeases>,
+    record: Record,
     lanes: JoinSet<()>,
     keeper: JoinSet<()>,
+    liveness: Option<Liveness>,
     stop_lanes: watch::Sender<bool>,
+    cut_lanes: watch::Sender<bool>,
     stop_keeper: watch::Sender<bool>,
 }
 
@@ -34,24 +51,29 @@ impl Worker {
     ) -> Self {
         let worker = WorkerId(ctx.ids.nonce().0);
         let leases = Arc::new(LiveLeases::default());
+        let budget = Arc::new(BodyBudget::new(settings.body_bytes));
+        let slow = Arc::new(SlowRuns::new(settings.effect_lanes));
         let (stop_lanes, stop) = Stop::new();
+        let (cut_lanes, cut) = Stop::new();
         let (stop_keeper, keeper_stop) = Stop::new();
         let mut lanes = JoinSet::new();
         let kinds = [
             (
                 LaneKind::Bulk,
+                Seat::RunPerRoute,
                 settings.bulk_lanes,
                 settings.max_groups,
                 settings.max_jobs_per_group,
             ),
             (
                 LaneKind::Effect,
+                Seat::OneRun,
                 settings.effect_lanes,
                 1,
                 settings.max_jobs_per_group.min(EFFECTS_AT_ONCE),
             ),
         ];
-        for (kind, count, max_groups, max_jobs_per_group) in kinds {
+        for (kind, seat, count, max_groups, max_jobs_per_group) in kinds {
             let of_kind = || {
                 routes
                     .iter()
@@ -65,18 +87,18 @@ impl Worker {
             if handlers.is_empty() {
                 continue;
             }
-            let capabilities = Arc::new(Capabilities {
-                routes: of_kind()
-                    .map(|(r, i)| (r.clone(), Capability { version: i.version }))
-                    .collect(),
-                format: FORMAT,
-            });
+            let capabilities = Arc::new(capabilities(of_kind()));
             for _ in 0..count {
                 let lane = Lane {
                     ctx: ctx.clone(),
                     handlers: handlers.clone(),
                     leases: leases.clone(),
-                    worker,
+                    settler: Settler {
+                        ctx: ctx.clone(),
+                        leases: leases.clone(),
+                        worker,
+                        lease: settings.lease,
+                    },
                     want: Want {
                         capabilities: capabilities.clone(),
                         max_groups,
@@ -85,39 +107,109 @@ impl Worker {
                         lease: settings.lease,
                     },
                     idle: settings.idle,
+                    seat,
+                    budget: budget.clone(),
+                    slow: slow.clone(),
+                    effect_slow: settings.effect_slow,
+                    splits: settings.splits,
                 };
-                lanes.spawn(lane.run(stop.clone()));
+                lanes.spawn(lane.run(stop.clone(), cut.clone()));
             }
         }
         lanes.spawn(tidy(ctx.clone(), settings, stop));
         let mut keeper = JoinSet::new();
-        keeper.spawn(keep(ctx.clone(), leases, settings, keeper_stop));
+        keeper.spawn(keep(ctx.clone(), leases.clone(), settings, keeper_stop));
+        let record = Record::new(ctx, worker, capabilities(routes.iter()), settings);
         Self {
             ctx: ctx.clone(),
+            leases,
+            liveness: Some(Liveness::start(record.clone())),
+            record,
             lanes,
             keeper,
             stop_lanes,
+            cut_lanes,
             stop_keeper,
         }
     }
 
-    /// Stops claiming, finishes and settles what is in hand, then stops the heartbeats.
-    pub(crate) async fn close(mut self) {
+    /// Claims no more. What is in hand and has not begun is given back at once, the rest goes on.
+    pub(crate) fn stop(&self) {
         self.ctx.stopping.store(true, Ordering::Relaxed);
         self.stop_lanes.send_replace(true);
+    }
+
+    /// Waits until what had begun is finished and settled. Cancel safe.
+    pub(crate) async fn drained(&mut self) {
         while let Some(ended) = self.lanes.join_next().await {
             report(ended);
         }
+    }
+
+    /// Drops what still runs and gives its leases back, in the order in which they were granted. Answers how many.
+    ///
+    /// # Errors
+    /// The queue's: the leases lapse then.
+    pub(crate) async fn give_back(&mut self) -> foldwright_ports::Result<usize> {
+        self.cut_lanes.send_replace(true);
+        self.lanes.abort_all();
+        // A lane within a call that blocks its thread ends when that returns; its leases are given back meanwhile, and
+        // what it still writes under them counts for nothing.
+        tokio::task::yield_now().await;
+        let left = self.leases.all();
+        if left.is_empty() {
+            return Ok(0);
+        }
+        let back = left.iter().map(|lease| Settlement {
+            lease: lease.clone(),
+            outcome: Outcome::none(Rest::Back),
+            answers: Vec::new(),
+            then: Vec::new(),
+        });
+        let queue = &self.ctx.ports.queue;
+        queue
+            .settle(self.ctx.ids.nonce(), self.record.worker, back.collect(), None)
+            .await?;
+        self.leases.remove(left.iter().map(|lease| lease.fence));
+        self.ctx.counters.leases_given_back.add(left.len() as u64);
+        for lease in &left {
+            tracing::info!(group = %lease.group, "the worker stops, the lease is given back");
+        }
+        Ok(left.len())
+    }
+
+    /// Ends the heartbeats and the liveness record.
+    ///
+    /// # Errors
+    /// The queue's: the record runs out then.
+    pub(crate) async fn goodbye(&mut self) -> foldwright_ports::Result<()> {
         self.stop_keeper.send_replace(true);
         while let Some(ended) = self.keeper.join_next().await {
             report(ended);
         }
+        if let Some(liveness) = self.liveness.take() {
+            liveness.stop().await;
+        }
+        self.record.goodbye().await
     }
 }
 
-/// Handlers catch their users' panics, so a lane that panicked is a fault of the kernel or of an adapter.
+fn capabilities<'a>(routes: impl Iterator<Item = (&'a Route, &'a Installed)>) -> Capabilities {
+    Capabilities {
+        routes: routes
+            .map(|(r, i)| (r.clone(), Capability { version: i.version }))
+            .collect(),
+        format: FORMAT,
+    }
+}
+
+/// Handlers catch their users' panics, so a lane that panicked is a fault of the kernel or of an adapter. One that was
+/// told to end did what it should.
 fn report(ended: Result<(), tokio::task::JoinError>) {
-    if let Err(error) = ended {
-        tracing::error!(%error, "a task of the worker ended badly, its leases lapse");
+    match ended {
+        Err(error) if !error.is_cancelled() => {
+            tracing::error!(%error, "a task of the worker ended badly, its leases lapse");
+        }
+        _ => {}
     }
 }

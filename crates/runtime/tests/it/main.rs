@@ -10,9 +10,13 @@
 #[cfg(test)]
 mod attached;
 #[cfg(test)]
+mod bisection;
+#[cfg(test)]
 mod bodies;
 #[cfg(test)]
 mod bodies_gone;
+#[cfg(test)]
+mod checks;
 #[cfg(test)]
 mod command_faults;
 #[cfg(test)]
@@ -52,11 +56,15 @@ mod receipts;
 #[cfg(test)]
 mod refolds;
 #[cfg(test)]
+mod reorder_window;
+#[cfg(test)]
 mod retention;
 #[cfg(test)]
 mod retries;
 #[cfg(test)]
 mod rolling;
+#[cfg(test)]
+mod shutdown;
 #[cfg(test)]
 mod smoke;
 #[cfg(test)]
@@ -79,3 +87,5 @@ mod versions;
 mod whole;
 #[cfg(test)]
 mod wiring;
+#[cfg(test)]
+mod work_limits;

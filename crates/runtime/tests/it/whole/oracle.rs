@@ -4,7 +4,7 @@ use super::{
     run::Ears,
 };
 use crate::support::{
-    Bench, Ends, Hearing, Journal, Odds, Parity, START, Story, Total, Totals, Usage, tenant,
+    Bench, Ends, Hearing, Journal, Odds, Parity, START, Story, Supple, Total, Totals, Usage, tenant,
 };
 use foldwright_domain::{EventId, Fold, Map, RawEvent};
 use foldwright_ports::{Limits, Selection, StateRow};
@@ -216,6 +216,10 @@ async fn folds(bench: &Bench, owner: &str, facts: &[Fact]) {
     let story = |facts: &[Fact]| (serde_json::to_value(numbers(facts)).unwrap(), facts.len() as u64);
     assert_eq!(
         states::<Story>(bench, owner).await,
+        fold(by(&runs, &aggregate), &story)
+    );
+    assert_eq!(
+        states::<Supple>(bench, owner).await,
         fold(by(&runs, &aggregate), &story)
     );
     let endings: Vec<_> = runs.iter().filter(|fact| fact.n.is_none()).cloned().collect();

@@ -2,7 +2,7 @@
 use super::{oracle, plan::plan};
 use crate::support::{
     All, Anything, Bench, Count, Ear, Ends, Faults, Finish, Heard, Journal, Note, Odds, Parity, Reaction,
-    Run, RunEvent, Seeded, Sibling, Story, Suite, Take, Total, Totals, Usage, idle,
+    Run, RunEvent, Seeded, Sibling, Story, Suite, Supple, Take, Total, Totals, Usage, idle,
 };
 use foldwright_domain::Dispatch;
 use foldwright_ports::StateRow;
@@ -51,6 +51,7 @@ impl Ears {
                     .subscriber(Ear::<RunEvent, _, Sibling>::new(&self.settled), quiet)
             })
             .fold::<Ends>(|f| f)
+            .fold::<Supple>(|f| f)
             .keyed::<Parity>(|f| f)
             .map::<Odds>(|m| m.subscriber(Ear::<RunEvent, _, All>::new(&self.odds), Dispatch::each()))
             .build()

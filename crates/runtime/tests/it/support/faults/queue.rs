@@ -5,8 +5,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use foldwright_domain::TenantId;
 use foldwright_ports::{
-    BlobRef, Capabilities, GroupQueue, Held, JobId, Lease, LeaseRef, NewJob, Nonce, Reaped, Result, Room,
-    Settled, Settlement, StageRefused, Staged, Verdict, Want, WorkerId,
+    BlobRef, Capabilities, GroupId, GroupQueue, Held, Hold, JobId, Lease, LeaseRef, NewJob, Nonce, Reaped,
+    Result, Room, Settled, Settlement, StageRefused, Staged, Verdict, Want, WorkerId,
 };
 use std::{sync::Arc, time::Duration};
 
@@ -80,6 +80,30 @@ impl GroupQueue for FaultyQueue {
     async fn answer(&self, tenant: &TenantId, job: JobId) -> Result<Option<Bytes>> {
         self.faults
             .through(Op::Answer, Vec::new(), self.inner.answer(tenant, job), Err)
+            .await
+    }
+
+    async fn hold(
+        &self,
+        nonce: Nonce,
+        worker: WorkerId,
+        groups: &[GroupId],
+        lease: Duration,
+    ) -> Result<Vec<Hold>> {
+        let about = groups.iter().map(ToString::to_string).collect();
+        let call = self.inner.hold(nonce, worker, groups, lease);
+        self.faults.through(Op::Hold, about, call, Err).await
+    }
+
+    async fn beat(&self, worker: WorkerId, capabilities: &Capabilities, ttl: Duration) -> Result<()> {
+        let about = capabilities.routes.keys().map(ToString::to_string).collect();
+        let call = self.inner.beat(worker, capabilities, ttl);
+        self.faults.through(Op::Beat, about, call, Err).await
+    }
+
+    async fn goodbye(&self, worker: WorkerId) -> Result<()> {
+        self.faults
+            .through(Op::Goodbye, Vec::new(), self.inner.goodbye(worker), Err)
             .await
     }
 
