@@ -1,14 +1,15 @@
 //! Tables that are read by key alone.
+use crate::hasher::FoldHasher;
 use std::{
     borrow::Borrow,
-    collections::{HashMap, hash_map::DefaultHasher}, // order is not observed
+    collections::HashMap, // order is not observed
     fmt,
     hash::{BuildHasherDefault, Hash},
 };
 
 /// A hash table that cannot be walked through, so that its order cannot be observed. Its hash has a fixed key: the
 /// same run allocates the same way.
-pub(crate) struct Keyed<K, V>(HashMap<K, V, BuildHasherDefault<DefaultHasher>>); // order is not observed
+pub(crate) struct Keyed<K, V>(HashMap<K, V, BuildHasherDefault<FoldHasher>>); // order is not observed
 
 impl<K, V> Default for Keyed<K, V> {
     fn default() -> Self {
@@ -29,6 +30,13 @@ impl<K: Hash + Eq, V> Keyed<K, V> {
         K: Borrow<Q>,
     {
         self.0.get_mut(key)
+    }
+
+    pub(crate) fn get_or_default(&mut self, key: K) -> &mut V
+    where
+        V: Default,
+    {
+        self.0.entry(key).or_default()
     }
 
     pub(crate) fn insert(&mut self, key: K, value: V) -> Option<V> {

@@ -11,6 +11,7 @@ mod blobs;
 mod clock;
 mod cursor;
 mod folds;
+mod hasher;
 mod keyed;
 mod lock;
 mod log;

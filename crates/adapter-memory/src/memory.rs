@@ -19,7 +19,7 @@ impl Memory {
     /// sleeps by the timer for as long as the clock says.
     #[must_use]
     pub fn new(clock: Arc<dyn Clock>, settings: QueueSettings) -> Self {
-        let queue = Arc::new(MemoryQueue::new(clock.clone(), settings));
+        let queue = Arc::new(MemoryQueue::new(clock.clone(), &settings));
         Self {
             ports: Ports {
                 log: Arc::new(MemoryLog::default()),

@@ -3,7 +3,7 @@ use foldwright_ports::{Cursor, Limits, Page};
 
 /// How many rows one page looks at before it answers with what it has, so that a selection that matches little does
 /// not hold the store's lock for a whole walk.
-const ROWS_PER_PAGE: usize = 16_384;
+pub(crate) const ROWS_PER_PAGE: usize = 16_384;
 
 /// One page of `rows`: each row is a key and, where it is selected, the item with its size in bytes.
 pub(crate) fn page<K, T>(

@@ -40,7 +40,23 @@ impl Invariants {
     /// When the group has another live lease, the token is not above those before or was given before, or a
     /// completed job is among its jobs.
     pub fn granted(&mut self, lease: &Lease) -> Result<(), Violation> {
-        let LeaseRef { group, fence } = lease.reference();
+        let reference = lease.reference();
+        self.held(&reference)?;
+        let group = &reference.group;
+        for job in &lease.jobs {
+            if self.completed.contains(&(group.tenant.clone(), job.id)) {
+                return broken(format!("{:?} of {group} is completed", job.id));
+            }
+        }
+        Ok(())
+    }
+
+    /// A hold was granted that was not there before.
+    ///
+    /// # Errors
+    /// When the group has another live lease, or the token is not above those before or was given before.
+    pub fn held(&mut self, lease: &LeaseRef) -> Result<(), Violation> {
+        let (group, fence) = (lease.group.clone(), lease.fence);
         if let Some(other) = self.live.insert(group.clone(), fence) {
             return broken(format!("{group} has two live leases: {other:?} and {fence:?}"));
         }
@@ -51,11 +67,6 @@ impl Invariants {
         }
         if !self.given.insert(fence) {
             return broken(format!("{fence:?} was given twice"));
-        }
-        for job in &lease.jobs {
-            if self.completed.contains(&(group.tenant.clone(), job.id)) {
-                return broken(format!("{:?} of {group} is completed", job.id));
-            }
         }
         Ok(())
     }

@@ -137,6 +137,42 @@ macro_rules! __each_suite {
                 streams_are_listed_once_and_in_order
                 tenants_are_listed_once_and_in_order
             ]
+            queue_bounds [
+                a_full_queue_refuses_senders
+                a_call_that_does_not_fit_is_refused_whole
+                a_known_job_needs_room_and_a_repeat_does_not
+                a_bound_stops_only_whose_it_is
+                a_tenants_limits_replace_the_bound
+                near_the_watermark_the_largest_is_refused_first
+                what_runs_under_a_lease_goes_on
+                room_comes_back_with_what_is_gone
+                what_is_merged_takes_no_room
+            ]
+            queue_breaker [
+                one_error_over_many_groups_closes_the_route
+                a_closed_route_spends_no_attempt
+                the_settle_that_closes_a_route_hands_out_none_of_it
+                quarantined_groups_count
+                poison_closes_no_route
+                each_closing_lasts_longer
+                an_outage_of_several_tenants_closes_it_for_all
+                different_outages_close_it_for_their_tenants
+                a_batch_ends_at_a_closed_route
+                a_closed_route_is_explained
+            ]
+            queue_caps [
+                a_cap_bounds_what_is_in_flight
+                faulty_limits_are_refused
+                one_slot_brings_back_the_oldest
+                a_raised_cap_frees_what_was_parked
+                a_lowered_cap_lets_what_runs_finish
+                slots_lapse_with_their_leases
+                a_cap_outlives_the_process
+            ]
+            queue_check [
+                a_healthy_queue_is_found_right
+                nothing_is_found_after_a_random_mix
+            ]
             queue_concurrency [
                 many_workers_complete_every_job_once_and_in_order
                 one_of_many_claims_gets_a_group
@@ -172,6 +208,35 @@ macro_rules! __each_suite {
                 jobs_are_counted_by_route_and_state
                 counters_equal_a_recount_after_any_mix
             ]
+            queue_explain [
+                a_due_group_has_no_reason
+                a_lease_and_a_hold_are_named
+                a_reservation_is_named
+                a_quarantine_is_named
+                pauses_are_named
+                a_backoff_is_named
+                a_delay_and_a_deferral_are_named
+                a_cap_is_named
+                what_no_worker_knows_is_stranded
+                a_job_tells_what_comes_before_it
+                all_reasons_are_given
+                a_dead_letter_has_no_reason
+            ]
+            queue_fairness [
+                a_tenant_alone_takes_every_slot
+                two_tenants_share_the_slots_in_halves
+                spare_slots_go_to_whoever_has_work
+                slots_are_shared_by_weight
+                a_tenant_that_runs_dry_claims_no_share
+                a_newcomer_gets_the_next_slots
+                a_failed_group_frees_its_slot
+                a_single_job_starts_with_the_next_claim
+                one_slot_is_shared_over_time
+                few_slots_are_shared_by_weight_over_time
+                who_was_away_gets_its_share_and_no_more
+                failures_of_one_take_no_turn_of_another
+                what_cannot_run_is_in_nobodys_way
+            ]
             queue_follow_ups [
                 follow_ups_are_staged_with_the_outcome
                 follow_ups_staged_again_are_known
@@ -187,6 +252,16 @@ macro_rules! __each_suite {
                 a_hold_is_taken_once
                 a_sweep_forgets_what_was_released
                 a_hold_belongs_to_its_tenant
+            ]
+            queue_inspect [
+                groups_are_listed_with_their_state
+                a_line_tells_what_matters
+                a_filter_selects_groups
+                jobs_are_paged_in_their_order
+                a_job_is_found_in_every_state
+                a_tenants_figures_are_what_there_is
+                tenants_are_listed_by_name
+                lists_of_the_unknown_are_empty
             ]
             queue_known [
                 a_known_job_is_not_added
@@ -225,6 +300,22 @@ macro_rules! __each_suite {
             queue_model [
                 any_sequence_agrees_with_the_model
                 any_sequence_agrees_under_a_short_ladder
+                any_sequence_agrees_where_room_is_short
+            ]
+            queue_named [
+                an_empty_group_is_held
+                a_hold_leaves_no_trace
+                a_group_is_held_whatever_it_does
+                a_leased_group_is_granted_at_its_turn
+                a_reservation_lapses
+                groups_are_held_in_their_order
+                overlapping_holds_do_not_block_each_other
+                a_hold_lapses
+                a_hold_changes_nothing_of_its_group
+                jobs_may_follow_from_a_hold
+                a_repeated_hold_is_the_same
+                a_hold_takes_no_slot
+                a_hold_outlives_the_process
             ]
             queue_nonces [
                 a_repeated_stage_stages_nothing
@@ -240,14 +331,40 @@ macro_rules! __each_suite {
                 the_oldest_job_comes_first_though_it_was_staged_last
                 a_delay_moves_the_time_and_not_the_place
                 scores_are_clamped_to_a_window
-                a_clock_that_steps_back_strands_nothing
                 an_older_job_waits_until_its_group_opens
                 the_group_that_was_due_first_comes_first
+                a_clock_that_steps_back_strands_nothing
                 a_job_is_handed_out_as_it_was_staged
                 odd_group_keys_never_meet
                 many_jobs_of_many_groups_are_staged_at_once
                 a_refused_call_stages_nothing
                 an_empty_group_is_never_handed_out
+            ]
+            queue_pauses [
+                a_pause_holds_exactly_its_scope
+                a_pause_elsewhere_holds_nothing
+                what_is_in_flight_finishes
+                a_batch_ends_at_a_paused_route
+                an_older_job_takes_its_place_in_a_pause
+                a_pause_and_a_wait_hold_both
+                pauses_lie_over_each_other
+                a_pause_is_there_once
+                a_pause_holds_every_envelope
+                a_pause_changes_no_repeated_answer
+                a_pause_outlives_the_process
+            ]
+            queue_poison [
+                a_group_that_kills_its_workers_is_quarantined
+                no_number_of_deaths_is_no_bound
+                a_death_counts_for_each_group
+                a_success_forgets_deaths
+                what_starts_anew_has_no_deaths
+                a_leased_group_is_quarantined_when_its_lease_ends
+                only_a_confirmed_silence_is_a_death
+                a_jump_of_the_clock_is_no_death
+                failing_is_not_dying
+                a_wary_group_comes_alone
+                without_a_silence_no_group_is_wary
             ]
             queue_quarantine [
                 a_quarantined_group_waits_for_an_operator
@@ -290,10 +407,37 @@ macro_rules! __each_suite {
                 a_worker_gets_only_the_routes_it_knows
                 stranded_groups_do_not_fill_a_claim
             ]
+            queue_streak [
+                a_streak_over_many_jobs_quarantines
+                no_streak_is_no_bound
+                a_success_ends_a_streak
+                what_starts_anew_has_no_streak
+                attempts_belong_to_the_job_that_failed
+            ]
+            queue_sweep [
+                a_dry_run_says_what_the_run_does
+                a_sweep_unblocks_what_is_selected
+                a_sweep_drains_what_is_selected
+                buried_jobs_are_dead_letters
+                burying_a_blocked_group_frees_it
+                dead_letters_are_put_back_in_pages
+                a_sweep_of_the_unknown_does_nothing
+            ]
             queue_tenancy [
                 one_key_in_two_tenants_is_two_groups
                 one_id_in_two_tenants_is_two_jobs
                 another_tenant_reaches_nothing
+            ]
+            queue_throttle [
+                a_window_has_one_run_at_its_end
+                windows_follow_each_other_without_sliding
+                a_run_in_progress_takes_in_nothing
+                a_waiting_first_run_takes_in_what_follows
+                the_canonically_newest_body_runs
+                an_idle_key_runs_at_once_again
+                a_window_outlives_its_job_and_no_more
+                a_window_belongs_to_its_key
+                a_window_outlives_the_process
             ]
             queue_wait [
                 staging_wakes_a_waiting_worker
@@ -302,6 +446,12 @@ macro_rules! __each_suite {
                 a_wait_ends_by_its_bound
                 a_delayed_job_wakes_at_its_time
                 a_group_that_opens_wakes_a_worker
+            ]
+            queue_workers [
+                workers_are_listed_by_id
+                a_beat_renews_the_record
+                a_goodbye_ends_the_record
+                a_silent_worker_is_forgotten_in_the_end
             ]
         }
     };

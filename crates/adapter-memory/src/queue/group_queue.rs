@@ -4,30 +4,30 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use foldwright_domain::TenantId;
 use foldwright_ports::{
-    BlobRef, Capabilities, GroupQueue, Held, JobId, Lease, LeaseRef, NewJob, Nonce, Reaped, Result, Room,
-    Settled, Settlement, StageRefused, Staged, Verdict, Want, WorkerId,
+    BlobRef, Capabilities, GroupId, GroupQueue, Held, Hold, JobId, Lease, LeaseRef, NewJob, Nonce, Reaped,
+    Result, Room, Settled, Settlement, StageRefused, Staged, Verdict, Want, WorkerId,
 };
 use std::{pin::pin, time::Duration};
 use tokio::time::{Instant, timeout_at};
 
 #[async_trait]
 impl GroupQueue for MemoryQueue {
-    async fn stage(&self, nonce: Nonce, jobs: Vec<NewJob>, _room: Room) -> Result<Vec<Staged>, StageRefused> {
-        self.call(|state| state.stage(nonce, jobs))
+    async fn stage(&self, nonce: Nonce, jobs: Vec<NewJob>, room: Room) -> Result<Vec<Staged>, StageRefused> {
+        self.call(|state| state.stage(nonce, jobs, room))
     }
 
-    async fn claim(&self, nonce: Nonce, _worker: WorkerId, want: &Want) -> Result<Vec<Lease>> {
-        self.call(|state| state.claim(nonce, want))
+    async fn claim(&self, nonce: Nonce, worker: WorkerId, want: &Want) -> Result<Vec<Lease>> {
+        self.call(|state| state.claim(nonce, worker, want))
     }
 
     async fn settle(
         &self,
         nonce: Nonce,
-        _worker: WorkerId,
+        worker: WorkerId,
         settlements: Vec<Settlement>,
         next: Option<&Want>,
     ) -> Result<Settled> {
-        self.call(|state| state.settle(nonce, settlements, next))
+        self.call(|state| state.settle(nonce, worker, settlements, next))
     }
 
     async fn extend(&self, leases: &[LeaseRef], lease: Duration) -> Result<Vec<Verdict>> {
@@ -63,6 +63,26 @@ impl GroupQueue for MemoryQueue {
 
     async fn answer(&self, tenant: &TenantId, job: JobId) -> Result<Option<Bytes>> {
         Ok(self.call(|state| state.answer(tenant, job)))
+    }
+
+    async fn hold(
+        &self,
+        nonce: Nonce,
+        worker: WorkerId,
+        groups: &[GroupId],
+        lease: Duration,
+    ) -> Result<Vec<Hold>> {
+        self.call(|state| state.hold(nonce, worker, groups, lease))
+    }
+
+    async fn beat(&self, worker: WorkerId, capabilities: &Capabilities, ttl: Duration) -> Result<()> {
+        self.call(|state| state.beat(worker, capabilities, ttl));
+        Ok(())
+    }
+
+    async fn goodbye(&self, worker: WorkerId) -> Result<()> {
+        self.call(|state| state.goodbye(worker));
+        Ok(())
     }
 
     async fn held(&self, blobs: &[BlobRef]) -> Result<Vec<Held>> {

@@ -20,7 +20,7 @@ pub(crate) struct MemoryQueue {
 }
 
 impl MemoryQueue {
-    pub(crate) fn new(clock: Arc<dyn Clock>, settings: QueueSettings) -> Self {
+    pub(crate) fn new(clock: Arc<dyn Clock>, settings: &QueueSettings) -> Self {
         Self {
             clock,
             state: Mutex::new(State::new(settings)),
@@ -30,11 +30,12 @@ impl MemoryQueue {
 
     /// One call: under the lock, at the time that the clock has then.
     fn call<T>(&self, call: impl FnOnce(&mut State) -> T) -> T {
-        let (answer, news) = {
+        let (answer, news, spent) = {
             let mut state = lock(&self.state);
             state.at(self.clock.now());
-            (call(&mut state), state.take_news())
+            (call(&mut state), state.take_news(), state.take_spent())
         };
+        drop(spent);
         if news {
             self.bell.notify_waiters();
         }

@@ -3,8 +3,8 @@ use bytes::Bytes;
 use foldwright_adapter_memory::{Memory, VirtualClock};
 use foldwright_domain::{CommandId, Millis, TenantId};
 use foldwright_ports::{
-    Body, Capabilities, Capability, GroupId, GroupQueue, JobId, NewJob, Nonce, Outcome, Ports, QueueSettings,
-    Rest, Room, Route, Settlement, Want, WorkerId,
+    Body, BreakerSettings, Capabilities, Capability, GroupId, GroupQueue, Hold, JobId, NewJob, Nonce,
+    Outcome, Ports, QueueSettings, Rest, Room, Route, Scope, Settlement, TenantLimits, Want, WorkerId,
 };
 use std::{sync::Arc, time::Duration};
 use tokio::time::Instant;
@@ -160,6 +160,123 @@ async fn a_group_that_opens_wakes() {
     };
     let (waited, ()) = tokio::join!(waited(&*ports.queue), reap);
     assert_eq!(waited, secs(31));
+}
+
+/// Q-13, F-13: the end of a pause wakes, and what is paused does not.
+#[tokio::test(start_paused = true)]
+async fn the_end_of_a_pause_wakes() {
+    for scope in [
+        Scope::All,
+        Scope::Route(Route::parse(KNOWN).unwrap()),
+        Scope::Tenant(TenantId::parse("acme").unwrap()),
+        Scope::Group(job(1, KNOWN, Duration::ZERO).group),
+    ] {
+        let ports = open();
+        ports.queue_admin.pause(&scope, "upgrade").await.unwrap();
+        stage(&ports, 1, job(1, KNOWN, Duration::ZERO)).await;
+        let resume = async {
+            tokio::time::sleep(secs(8)).await;
+            ports.queue_admin.resume(&scope).await.unwrap();
+        };
+        let (waited, ()) = tokio::join!(waited(&*ports.queue), resume);
+        assert_eq!(waited, secs(8), "{scope}");
+    }
+}
+
+/// Q-13, F-08: what is parked wakes when a slot comes free, although nothing else changes with it.
+#[tokio::test(start_paused = true)]
+async fn a_free_slot_wakes_for_what_is_parked() {
+    let ports = open();
+    let acme = TenantId::parse("acme").unwrap();
+    let limits = TenantLimits {
+        cap: Some(1),
+        ..TenantLimits::default()
+    };
+    ports.queue_admin.limit(&acme, Some(limits)).await.unwrap();
+    stage(&ports, 1, job(1, KNOWN, Duration::ZERO)).await;
+    let mut other = job(2, KNOWN, Duration::ZERO);
+    other.group.key = "b".into();
+    stage(&ports, 2, other).await;
+    let leases = ports.queue.claim(Nonce(3), WORKER, &want()).await.unwrap();
+    assert_eq!(leases.len(), 1);
+    let settle = async {
+        tokio::time::sleep(secs(6)).await;
+        let settlement = Settlement {
+            lease: leases[0].reference(),
+            outcome: Outcome::complete(1),
+            answers: Vec::new(),
+            then: Vec::new(),
+        };
+        let settled = ports.queue.settle(Nonce(4), WORKER, vec![settlement], None);
+        settled.await.unwrap();
+    };
+    let (waited, ()) = tokio::join!(waited(&*ports.queue), settle);
+    assert_eq!(waited, secs(6));
+}
+
+/// a route that was closed for its failures wakes when it is tried again, and not before.
+#[tokio::test(start_paused = true)]
+async fn the_end_of_an_outage_wakes() {
+    let settings = QueueSettings {
+        breaker: BreakerSettings {
+            groups: 1,
+            tenants: 1,
+            first: secs(9),
+            ..BreakerSettings::default()
+        },
+        ..QueueSettings::default()
+    };
+    let ports = Memory::new(Arc::new(VirtualClock::new(ORIGIN)), settings).ports();
+    stage(&ports, 1, job(1, KNOWN, Duration::ZERO)).await;
+    let leases = ports.queue.claim(Nonce(2), WORKER, &want()).await.unwrap();
+    let mut other = job(2, KNOWN, Duration::ZERO);
+    other.group.key = "b".into();
+    stage(&ports, 3, other).await;
+    let settlement = Settlement {
+        lease: leases[0].reference(),
+        outcome: Outcome::none(Rest::Quarantine {
+            error: "the database is down".to_owned(),
+        }),
+        answers: Vec::new(),
+        then: Vec::new(),
+    };
+    let next = want();
+    let settled = ports
+        .queue
+        .settle(Nonce(4), WORKER, vec![settlement], Some(&next))
+        .await;
+    assert_eq!(settled.unwrap().next, []);
+    assert_eq!(waited(&*ports.queue).await, secs(9));
+    let leases = ports.queue.claim(Nonce(5), WORKER, &want()).await.unwrap();
+    assert_eq!(&*leases[0].group.key, "b");
+}
+
+/// a reservation that runs out gives the group back to all, and wakes.
+#[tokio::test(start_paused = true)]
+async fn the_end_of_a_reservation_wakes() {
+    let ports = open();
+    stage(&ports, 1, job(1, KNOWN, Duration::ZERO)).await;
+    let leases = ports.queue.claim(Nonce(2), WORKER, &want()).await.unwrap();
+    let group = [leases[0].group.clone()];
+    let held = ports
+        .queue
+        .hold(Nonce(3), WorkerId(2), &group, secs(7))
+        .await
+        .unwrap();
+    assert!(matches!(held[0], Hold::Reserved { .. }));
+    let settlement = Settlement {
+        lease: leases[0].reference(),
+        outcome: Outcome::none(Rest::Back),
+        answers: Vec::new(),
+        then: Vec::new(),
+    };
+    let next = want();
+    let settled = ports
+        .queue
+        .settle(Nonce(4), WORKER, vec![settlement], Some(&next))
+        .await;
+    assert_eq!(settled.unwrap().next, []);
+    assert_eq!(waited(&*ports.queue).await, secs(7));
 }
 
 #[tokio::test(start_paused = true)]

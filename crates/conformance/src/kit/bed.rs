@@ -78,12 +78,12 @@ pub(crate) struct Bed<'a> {
 
 impl<'a> Bed<'a> {
     pub(crate) async fn open(fixture: &'a dyn Fixture) -> Self {
-        Self::open_with(fixture, QueueSettings::default()).await
+        Self::open_with(fixture, &QueueSettings::default()).await
     }
 
-    pub(crate) async fn open_with(fixture: &'a dyn Fixture, settings: QueueSettings) -> Self {
+    pub(crate) async fn open_with(fixture: &'a dyn Fixture, settings: &QueueSettings) -> Self {
         Self {
-            harness: fixture.open_with(settings).await,
+            harness: fixture.open_with(*settings).await,
             fixture,
             nonces: Cell::new(0),
         }

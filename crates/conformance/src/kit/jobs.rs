@@ -87,6 +87,8 @@ pub(crate) trait JobExt {
     fn delayed(self, delay: Duration) -> NewJob;
     fn replacing(self) -> NewJob;
     fn dedup(self, ttl: Duration, extend: bool, replace: bool) -> NewJob;
+    /// At most one run per window.
+    fn throttled(self, ttl: Duration, replace: bool) -> NewJob;
     fn with_body(self, text: &str) -> NewJob;
     /// Its body lies in a blob, as does the context when one is named.
     fn in_blob(self, text: &str, bytes: u64) -> NewJob;
@@ -120,6 +122,12 @@ impl JobExt for NewJob {
         } else {
             MergeWindow::Fixed
         };
+        self.dedup = Some(Dedup { ttl, window, replace });
+        self
+    }
+
+    fn throttled(mut self, ttl: Duration, replace: bool) -> NewJob {
+        let window = MergeWindow::Throttled;
         self.dedup = Some(Dedup { ttl, window, replace });
         self
     }

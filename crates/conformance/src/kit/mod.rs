@@ -1,12 +1,14 @@
 //! What the cases are built from.
 mod bed;
 mod events;
+mod fleet;
 mod jobs;
 mod pages;
 mod seeded;
 
 pub(crate) use bed::{Bed, LEASE, Seen, WORKER, all_of, ids, seen, settlement, want};
 pub(crate) use events::{Events, append, stream, stream_of};
+pub(crate) use fleet::{by_tenant, cap, granted, up_to, weight};
 pub(crate) use jobs::{
     COMMAND, FOLD, JobExt, MAP, SUBSCRIBER, blob, context, group, group_of, hash_of, job, retry, route,
 };

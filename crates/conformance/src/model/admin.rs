@@ -45,6 +45,7 @@ impl Model {
         if let Some(blocked) = &mut group.blocked {
             blocked.exhausted = false;
         }
+        self.doubt_window(id);
         self.release(now, jobs.iter().flat_map(super::state::Job::holds).collect());
         self.tidy(id);
         Ok(())
@@ -73,7 +74,11 @@ impl Model {
         let Some(Letter { job, .. }) = letter else {
             return Ok(());
         };
-        let group = self.group_mut(&job.job.group.clone());
+        let id = job.job.group.clone();
+        self.doubt_window(&id);
+        let last = self.last_given.map(|_| self.last_fence);
+        let group = self.group_mut(&id);
+        group.may_be_anew(last);
         group.insert(job);
         group.start_from_zero();
         group.closed.certain = group.closed.value.is_none();

@@ -2,11 +2,11 @@
 use super::state::{Ensure, Grant, Group, Job, Live, Maybe, Model, ensure};
 use crate::invariants::in_order;
 use foldwright_domain::Millis;
-use foldwright_ports::{Capabilities, HandedJob, Lease, LeaseEnd, NewJob, Want};
+use foldwright_ports::{Capabilities, GroupId, HandedJob, Lease, LeaseEnd, NewJob, Want};
 
 /// Whether a worker may have a group.
 #[derive(PartialEq, Eq)]
-enum Claimable {
+pub(super) enum Claimable {
     Yes,
     /// It is the adapter's choice.
     Maybe,
@@ -32,8 +32,14 @@ impl Model {
             .groups
             .iter()
             .filter(|(id, _)| leases.iter().all(|lease| lease.group != **id))
-            .filter(|(_, group)| claimable(group, now, &want.capabilities) == Claimable::Yes)
-            .map(|(id, group)| (id, batch(group, now, &want.capabilities)[0].job.stored_bytes()))
+            .filter(|(id, group)| self.claimable(id, group, now, &want.capabilities) == Claimable::Yes)
+            .filter(|(id, _)| self.has_slot_after(&id.tenant, leases))
+            .map(|(id, group)| {
+                (
+                    id,
+                    self.batch(group, now, &want.capabilities)[0].job.stored_bytes(),
+                )
+            })
             .collect();
         let full = leases.len() == want.max_groups
             || cut_by_bytes
@@ -41,6 +47,7 @@ impl Model {
         ensure(full || left.is_empty(), || {
             format!("claim: left out although there was room: {left:?}")
         })?;
+        self.check_turns(now, want, leases)?;
         let mut grants = Vec::new();
         let mut fences: Vec<_> = leases.iter().map(|lease| lease.fence).collect();
         fences.sort_unstable();
@@ -55,6 +62,7 @@ impl Model {
         for lease in leases {
             grants.push(self.adopt(lease));
         }
+        self.serve(leases);
         Ok(grants)
     }
 
@@ -64,10 +72,9 @@ impl Model {
         let Some(group) = self.groups.get(id) else {
             return Err(format!("claim: {id} holds no job"));
         };
-        ensure(claimable(group, now, &want.capabilities) != Claimable::No, || {
-            format!("claim: {id} is not claimable: {group:?}")
-        })?;
-        let batch = batch(group, now, &want.capabilities);
+        let legal = self.claimable(id, group, now, &want.capabilities) != Claimable::No;
+        ensure(legal, || format!("claim: {id} is not claimable: {group:?}"))?;
+        let batch = self.batch(group, now, &want.capabilities);
         in_order(batch.iter().map(|job| (job.score, job.seq))).map_err(|broken| broken.to_string())?;
         let expected: Vec<_> = batch
             .iter()
@@ -88,10 +95,14 @@ impl Model {
         for (handed, staged) in lease.jobs.iter().zip(&batch) {
             check_job(handed, staged)?;
         }
-        let lapsed = group.lease.is_some();
-        let previous = if lapsed { LeaseEnd::Lapsed } else { group.previous };
-        ensure(lease.previous == previous, || {
-            format!("claim: {id} ended {:?}, not {previous:?}", lease.previous)
+        let lapsed = group.lease.as_ref().is_some_and(|live| live.holder.is_none());
+        let ended = if lapsed {
+            lease.previous == LeaseEnd::Lapsed
+        } else {
+            group.ended_as(lease.previous)
+        };
+        ensure(ended, || {
+            format!("claim: {id} ended {:?}, not {:?}", lease.previous, group.previous)
         })?;
         let (low, high) = group.completed;
         ensure(low <= lease.completed && lease.completed <= high, || {
@@ -100,10 +111,11 @@ impl Model {
                 lease.completed
             )
         })?;
-        ensure(lease.attempt == group.failures + 1, || {
+        let failures = group.failures_of(lease.jobs[0].id);
+        ensure(lease.attempt == failures + 1, || {
             format!(
-                "claim: {id} is at attempt {} after {} failures",
-                lease.attempt, group.failures
+                "claim: {id} is at attempt {} after {failures} failures",
+                lease.attempt
             )
         })?;
         ensure(lease.until == now.plus(want.lease), || {
@@ -119,10 +131,12 @@ impl Model {
             job.handed_out |= job.leased;
         }
         group.previous = lease.previous;
+        group.loose = false;
         group.closed = Maybe::certain(None);
         group.lease = Some(Live {
             fence: lease.fence,
             until: lease.until,
+            holder: None,
         });
         Grant {
             lease: lease.reference(),
@@ -163,6 +177,43 @@ impl Model {
         })
     }
 
+    /// The due jobs, in order, up to the first that the worker does not know or whose route is paused.
+    pub(super) fn batch<'a>(&self, group: &'a Group, now: Millis, knows: &Capabilities) -> Vec<&'a Job> {
+        let due = group.jobs.iter().filter(|job| job.not_before <= now);
+        due.take_while(|job| knows.routes.contains_key(&job.job.route) && job.job.format <= knows.format)
+            .take_while(|job| !self.is_route_paused(&job.job.route))
+            .collect()
+    }
+
+    pub(super) fn claimable(
+        &self,
+        id: &GroupId,
+        group: &Group,
+        now: Millis,
+        knows: &Capabilities,
+    ) -> Claimable {
+        let batch = self.batch(group, now, knows);
+        let Some(first) = batch.first() else {
+            return Claimable::No;
+        };
+        let lapsed = group.lease.as_ref().map(|lease| lease.until < now);
+        if group.blocked.is_some() || self.is_paused(id) || self.is_reserved(now, id) || lapsed == Some(false)
+        {
+            return Claimable::No;
+        }
+        let version = knows.routes[&first.job.route].version;
+        let closed = group.closed.value.is_some_and(|until| until > now);
+        let needs = group.need.value > version;
+        if closed && group.closed.certain || needs && group.need.certain {
+            return Claimable::No;
+        }
+        if closed || needs || lapsed == Some(true) {
+            Claimable::Maybe
+        } else {
+            Claimable::Yes
+        }
+    }
+
     /// The group that a lease is of, if it is live by name: settled, reaped and foreign ones are not.
     pub(crate) fn live_jobs(&self, lease: &foldwright_ports::LeaseRef) -> Option<Vec<NewJob>> {
         let group = self.groups.get(&lease.group)?;
@@ -172,36 +223,7 @@ impl Model {
     }
 }
 
-/// The due jobs, in order, up to the first that the worker does not know.
-fn batch<'a>(group: &'a Group, now: Millis, knows: &Capabilities) -> Vec<&'a Job> {
-    let due = group.jobs.iter().filter(|job| job.not_before <= now);
-    due.take_while(|job| knows.routes.contains_key(&job.job.route) && job.job.format <= knows.format)
-        .collect()
-}
-
-fn claimable(group: &Group, now: Millis, knows: &Capabilities) -> Claimable {
-    let batch = batch(group, now, knows);
-    let Some(first) = batch.first() else {
-        return Claimable::No;
-    };
-    let lapsed = group.lease.as_ref().map(|lease| lease.until < now);
-    if group.blocked.is_some() || lapsed == Some(false) {
-        return Claimable::No;
-    }
-    let version = knows.routes[&first.job.route].version;
-    let closed = group.closed.value.is_some_and(|until| until > now);
-    let needs = group.need.value > version;
-    if closed && group.closed.certain || needs && group.need.certain {
-        return Claimable::No;
-    }
-    if closed || needs || lapsed == Some(true) {
-        Claimable::Maybe
-    } else {
-        Claimable::Yes
-    }
-}
-
-fn bytes_of(job: &HandedJob) -> u64 {
+pub(super) fn bytes_of(job: &HandedJob) -> u64 {
     let context = job
         .context
         .as_ref()

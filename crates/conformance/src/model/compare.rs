@@ -1,5 +1,5 @@
 //! The operator's verbs, and the comparison after each step.
-use super::{BODIES, Ensure, SideBySide, Step, ensure, groups};
+use super::{BODIES, Ensure, SideBySide, Step, ensure, groups, limits, scopes};
 use crate::kit::{all_pages, hash_of};
 use foldwright_domain::TenantId;
 use foldwright_ports::{BlobRef, GroupId, JobId, Limits};
@@ -47,6 +47,35 @@ impl SideBySide<'_> {
         }
     }
 
+    pub(super) async fn govern(&mut self, step: &Step) -> Ensure {
+        let (now, admin) = (self.bed.now(), self.bed.admin());
+        let failed = |error: foldwright_ports::Error| error.to_string();
+        match step {
+            Step::Pause(pick) => {
+                let scopes = scopes();
+                let scope = &scopes[usize::try_from(*pick % scopes.len() as u64).unwrap_or(0)];
+                let said = admin.pause(scope, "why not").await.map_err(failed)?;
+                self.model.pause(now, scope, said)
+            }
+            Step::Resume(pick) => {
+                let mut scopes: Vec<_> = self.model.paused().cloned().collect();
+                if scopes.is_empty() {
+                    scopes = self::scopes().into();
+                }
+                let scope = &scopes[usize::try_from(*pick % scopes.len() as u64).unwrap_or(0)];
+                let said = admin.resume(scope).await.map_err(failed)?;
+                self.model.resume(scope, said)
+            }
+            Step::Limit { tenant, limits } => {
+                let (tenant, limits) = (&tenants()[*tenant], self::limits()[*limits]);
+                admin.limit(tenant, limits).await.map_err(failed)?;
+                self.model.limit(tenant, limits);
+                Ok(())
+            }
+            other => Err(format!("{other:?} governs nothing")),
+        }
+    }
+
     pub(super) async fn compare(&self) -> Ensure {
         let (now, admin, queue) = (self.bed.now(), self.bed.admin(), self.bed.queue());
         let failed = |error: foldwright_ports::Error| error.to_string();
@@ -55,6 +84,11 @@ impl SideBySide<'_> {
             let view = admin.group(&group).await.map_err(failed)?;
             self.model.check_view(now, &group, view.as_ref())?;
         }
+        for tenant in tenants() {
+            let view = admin.tenant(&tenant).await.map_err(failed)?;
+            self.model.check_tenant(&view)?;
+        }
+        self.model.check_pauses(&admin.pauses().await.map_err(failed)?)?;
         let limits = Limits::items(2);
         let blocked = all_pages(limits, |from, limits| admin.blocked(None, from, limits)).await;
         self.model.check_blocked(&blocked)?;
@@ -78,14 +112,19 @@ impl SideBySide<'_> {
     }
 }
 
+/// The tenants of a sequence.
+fn tenants() -> Vec<TenantId> {
+    let tenants: BTreeSet<_> = groups().into_iter().map(|group| group.tenant).collect();
+    tenants.into_iter().collect()
+}
+
 /// All bodies of all tenants of a sequence.
 pub(super) fn blobs() -> Vec<BlobRef> {
-    let tenants: BTreeSet<_> = groups().into_iter().map(|group| group.tenant).collect();
     let of = |tenant: TenantId| {
         BODIES.map(|text| BlobRef {
             tenant: tenant.clone(),
             hash: hash_of(text),
         })
     };
-    tenants.into_iter().flat_map(of).collect()
+    tenants().into_iter().flat_map(of).collect()
 }

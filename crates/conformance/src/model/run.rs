@@ -2,7 +2,7 @@
 use super::{
     Ensure, Model, Recall, Step,
     compare::blobs,
-    ensure,
+    ensure, groups,
     state::Grant,
     steps::{Item, Wish},
     trace,
@@ -13,7 +13,8 @@ use crate::{
 };
 use foldwright_domain::Millis;
 use foldwright_ports::{
-    Answer, Fence, GroupId, JobId, Lease, LeaseRef, NewJob, Nonce, Room, Settlement, Staged, Want,
+    Answer, Fence, GroupId, JobId, Kind, Lease, LeaseRef, NewJob, Nonce, Outcome, Rest, Room, Settlement,
+    StageRefused, Staged, Want, WorkerId,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,22 +28,24 @@ enum Call {
 
 /// An adapter and the model beside it.
 pub(crate) struct SideBySide<'a> {
-    pub(super) bed: Bed<'a>,
+    pub(crate) bed: Bed<'a>,
     pub(super) model: Model,
     watch: Invariants,
     leases: Vec<LeaseRef>,
+    holds: Vec<LeaseRef>,
     calls: Vec<(Nonce, Call)>,
     trace: Vec<String>,
 }
 
 impl<'a> SideBySide<'a> {
     pub(crate) fn new(bed: Bed<'a>) -> Self {
-        let model = Model::new(bed.harness.settings);
+        let model = Model::new(&bed.harness.settings);
         Self {
             bed,
             model,
             watch: Invariants::default(),
             leases: Vec::new(),
+            holds: Vec::new(),
             calls: Vec::new(),
             trace: Vec::new(),
         }
@@ -72,8 +75,17 @@ impl<'a> SideBySide<'a> {
         match step {
             Step::Stage(specs) => {
                 let now = self.bed.now();
-                let jobs = specs.iter().map(|spec| spec.job(now, false)).collect();
-                self.stage(jobs).await?;
+                // One by one where it is throttled: what is plain depends on the one before.
+                let jobs = specs.iter().map(|spec| spec.job(now, false));
+                let (plain, throttled): (Vec<_>, Vec<_>) = jobs.partition(|job| job.group != groups()[5]);
+                if !plain.is_empty() {
+                    self.stage(plain).await?;
+                }
+                for job in throttled {
+                    if self.model.stage_is_plain(now, &job) {
+                        self.stage(vec![job]).await?;
+                    }
+                }
             }
             Step::Claim(wish) => self.claim(wish.want()).await?,
             Step::Settle { items, next } => {
@@ -82,6 +94,8 @@ impl<'a> SideBySide<'a> {
             }
             Step::Extend { picks } => self.extend(picks).await?,
             Step::Reap { limit } => self.reap(*limit).await?,
+            Step::Hold { other, groups } => self.hold(*other, *groups).await?,
+            Step::LetGo(pick) => self.let_go(*pick).await?,
             Step::Elapse(by) => self.bed.elapse(*by).await,
             Step::Repeat(pick) => self.repeat(*pick).await?,
             Step::Forget(pick) => {
@@ -91,17 +105,26 @@ impl<'a> SideBySide<'a> {
                 forgotten.map_err(|error| error.to_string())?;
                 self.model.forget(blob);
             }
+            Step::Pause(_) | Step::Resume(_) | Step::Limit { .. } => self.govern(step).await?,
             Step::Unblock(_) | Step::Drain { .. } | Step::Requeue(_) | Step::Discard(_) => {
                 self.reap_all().await?;
                 self.operate(step).await?;
             }
         }
+        self.model.forget_tenants();
         self.compare().await
     }
 
     async fn stage(&mut self, jobs: Vec<NewJob>) -> Ensure {
         let (now, nonce) = (self.bed.now(), self.bed.nonce());
         let staged = self.bed.queue().stage(nonce, jobs.clone(), Room::Sender).await;
+        if self.model.is_full(&jobs) {
+            self.note(format!("stage{} -> {staged:?}", trace::jobs(&jobs)));
+            let full = |refused: &StageRefused| refused.error.kind() == Kind::Full && refused.jobs == jobs;
+            return ensure(staged.as_ref().is_err_and(full), || {
+                format!("stage into a full queue: {staged:?}")
+            });
+        }
         let staged = staged.map_err(|refused| refused.to_string())?;
         self.note(format!("stage{} -> {staged:?}", trace::jobs(&jobs)));
         self.model.stage(now, nonce, &jobs, &staged)?;
@@ -146,7 +169,7 @@ impl<'a> SideBySide<'a> {
 
     /// The lease of a group is over, though nobody settled it.
     fn lapsed(&mut self, group: &GroupId) {
-        for lease in &self.leases {
+        for lease in self.leases.iter().chain(&self.holds) {
             if lease.group == *group {
                 self.watch.ended(lease, []);
             }
@@ -257,6 +280,54 @@ impl<'a> SideBySide<'a> {
         self.reap_all().await
     }
 
+    async fn hold(&mut self, other: bool, picks: u64) -> Ensure {
+        self.reap_all().await?;
+        let (now, nonce) = (self.bed.now(), self.bed.nonce());
+        let worker = WorkerId(if other { 2 } else { 1 });
+        let picked = groups().into_iter().enumerate();
+        let mut picked: Vec<_> = picked
+            .filter(|(at, _)| picks >> at & 1 == 1)
+            .map(|(_, group)| group)
+            .collect();
+        picked.sort();
+        if picked.is_empty() || !self.model.hold_is_plain(now, worker, &picked) {
+            return Ok(());
+        }
+        picked.reverse();
+        let (queue, by) = (self.bed.queue(), crate::kit::LEASE);
+        let mut held = queue
+            .hold(nonce, worker, &picked, by)
+            .await
+            .map_err(|error| error.to_string())?;
+        self.note(format!("hold {picked:?} -> {held:?}"));
+        ensure(held.len() == picked.len(), || {
+            "hold: an answer for each group".into()
+        })?;
+        picked.reverse();
+        held.reverse();
+        for lease in self.model.hold(now, worker, &picked, by, &held)? {
+            self.watch
+                .held(&lease)
+                .map_err(|violation| violation.to_string())?;
+            self.holds.push(lease);
+        }
+        Ok(())
+    }
+
+    async fn let_go(&mut self, pick: u64) -> Ensure {
+        let at = usize::try_from(pick % (self.holds.len() as u64).max(1)).unwrap_or(0);
+        let Some(lease) = self.holds.get(at).cloned() else {
+            return Ok(());
+        };
+        let end = Settlement {
+            lease,
+            outcome: Outcome::none(Rest::Back),
+            answers: Vec::new(),
+            then: Vec::new(),
+        };
+        self.settle(vec![end], None).await
+    }
+
     async fn extend(&mut self, picks: &[u64]) -> Ensure {
         let leases: Vec<_> = picks.iter().filter_map(|pick| self.pick(*pick)).collect();
         let (now, by) = (self.bed.now(), crate::kit::LEASE);
@@ -270,6 +341,9 @@ impl<'a> SideBySide<'a> {
     async fn reap(&mut self, limit: usize) -> Ensure {
         let now = self.bed.now();
         let lapsed = self.model.lapsed(now);
+        if self.model.a_hold_lapsed(now) {
+            return self.reap_all().await;
+        }
         let reaped = self.bed.queue().reap(limit).await;
         let reaped = reaped.map_err(|error| error.to_string())?.lapsed;
         self.note(format!("reap {limit} -> {reaped}"));

@@ -51,6 +51,10 @@ impl Model {
         let kept = now.plus(self.settings.nonce_ttl);
         self.settled.insert(settlement.lease.clone(), kept);
         let group = self.groups.get_mut(id).unwrap();
+        if group.lease.as_ref().is_some_and(|live| live.holder.is_some()) {
+            self.let_go(id);
+            return Ok(());
+        }
         group.lease = None;
         let (leased, others): (Vec<Job>, Vec<Job>) = group.jobs.drain(..).partition(|job| job.leased);
         group.jobs = others;
@@ -98,10 +102,11 @@ impl Model {
         rest: &Rest,
         opens: impl Fn(&GroupId) -> Option<Millis>,
     ) -> Ensure {
-        let ladder = self.settings.ladder;
+        let (ladder, longest) = (self.settings.ladder, self.settings.streak);
         let group = self.groups.get_mut(id).unwrap();
         let block = |error: &str, exhausted| Blocked {
             error: error.into(),
+            streak: None,
             job: first.job.id,
             since: now,
             exhausted,
@@ -109,9 +114,17 @@ impl Model {
         match rest {
             Rest::Back => {}
             Rest::Retry { floor, error } => {
-                group.failures += 1;
-                if group.failures >= ladder.attempts {
-                    group.block(block(error, true));
+                group.failures = group.failures_of(first.job.id) + 1;
+                group.failed = Some(first.job.id);
+                group.streak += 1;
+                let exhausted = group.failures >= ladder.attempts;
+                let too_long = longest > 0 && group.streak >= longest;
+                if exhausted || too_long {
+                    let streak = too_long.then_some(group.streak);
+                    group.block(Blocked {
+                        streak,
+                        ..block(error, exhausted)
+                    });
                 } else {
                     let doubled = 2_u32.saturating_pow(group.failures - 1);
                     let exact = ladder.base.saturating_mul(doubled).min(ladder.cap);
@@ -127,6 +140,8 @@ impl Model {
             }
             Rest::Quarantine { error } => group.block(block(error, false)),
             Rest::DeadLetter { error } => {
+                self.doubt_window(id);
+                let group = self.groups.get_mut(id).unwrap();
                 group.start_from_zero();
                 group.jobs.retain(|job| job.job.id != first.job.id);
                 self.dead.push(Letter {
@@ -180,7 +195,10 @@ impl Model {
     /// A lease that had lapsed was reaped.
     pub(crate) fn reap(&mut self, id: &GroupId) {
         let group = self.groups.get_mut(id).unwrap();
-        group.lease = None;
+        if group.lease.take().is_some_and(|live| live.holder.is_some()) {
+            self.let_go(id);
+            return;
+        }
         group.previous = LeaseEnd::Lapsed;
         for job in &mut group.jobs {
             job.leased = false;

@@ -1,5 +1,8 @@
 //! Staging.
-use super::state::{Ensure, Job, Model, Recall, Window, ensure};
+use super::{
+    state::{Ensure, Job, Model, Recall, Window, ensure},
+    throttle::{Turn, is_throttled},
+};
 use foldwright_domain::Millis;
 use foldwright_ports::{Dedup, JobId, MergeWindow, NewJob, Nonce, Staged};
 
@@ -37,6 +40,9 @@ impl Model {
             }
             return Staged::Known;
         }
+        if is_throttled(job) {
+            return self.stage_throttled(now, job);
+        }
         let into = group.windows.get(&job.route).filter(|window| {
             let merged = group.jobs.iter().find(|known| known.job.id == window.job);
             let waits = merged.is_some_and(|known| !known.leased && !known.handed_out) && !blocked;
@@ -55,6 +61,24 @@ impl Model {
         }
     }
 
+    fn stage_throttled(&mut self, now: Millis, job: &NewJob) -> Staged {
+        match (self.turn(now, job), job.dedup) {
+            (Turn::Into(into), Some(dedup)) => {
+                self.squash(now, job, dedup, into);
+                Staged::Squashed
+            }
+            (Turn::At(runs, ends), _) => {
+                self.stage_new(now, job);
+                let group = self.group_mut(&job.group);
+                let staged = group.jobs.iter_mut().find(|known| known.job.id == job.id);
+                staged.unwrap().not_before = runs;
+                self.open_window(job, ends);
+                Staged::New
+            }
+            (Turn::Into(_), None) => unreachable!("only a job with a key is throttled"),
+        }
+    }
+
     fn stage_new(&mut self, now: Millis, job: &NewJob) {
         self.next_seq += 1;
         let seq = self.next_seq;
@@ -65,7 +89,9 @@ impl Model {
         let score = job
             .position
             .map_or(now, |place| place.occurred_at.clamp(low, high));
+        let last = self.last_given.map(|_| self.last_fence);
         let group = self.group_mut(&job.group);
+        group.may_be_anew(last);
         group.insert(Job {
             job: job.clone(),
             score,
@@ -78,7 +104,7 @@ impl Model {
         });
         // A window goes with its job: the same id, staged anew, opens its own or none.
         group.windows.retain(|_, window| window.job != job.id);
-        if let Some(dedup) = job.dedup {
+        if let Some(dedup) = job.dedup.filter(|_| !is_throttled(job)) {
             let window = Window {
                 job: job.id,
                 until: now.plus(dedup.ttl),

@@ -2,7 +2,8 @@
 use bytes::Bytes;
 use foldwright_domain::{Millis, TenantId};
 use foldwright_ports::{
-    BlobRef, Body, Fence, GroupId, JobId, LeaseEnd, LeaseRef, NewJob, Nonce, QueueSettings, Route, Staged,
+    BlobRef, Body, Fence, GroupId, JobId, LeaseEnd, LeaseRef, NewJob, Nonce, Pass, QueueSettings, Route,
+    Scope, Staged, TenantLimits, WorkerId,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,6 +30,16 @@ pub(crate) struct Model {
     pub(super) last_fence: Fence,
     pub(super) last_given: Option<Fence>,
     pub(super) next_seq: u64,
+    pub(super) limits: BTreeMap<TenantId, TenantLimits>,
+    /// At least and at most: a tenant without work may be forgotten, and then starts from zero.
+    pub(super) passes: BTreeMap<TenantId, (Pass, Pass)>,
+    pub(super) clock: (Pass, Pass),
+    pub(super) pauses: BTreeMap<Scope, Millis>,
+    /// Who waits to hold a group, and until when.
+    pub(super) reserved: BTreeMap<GroupId, (WorkerId, Millis)>,
+    pub(super) throttles: BTreeMap<GroupId, Throttle>,
+    /// What may still be known of groups that are empty: up to which token they are accounted for, and their need.
+    pub(super) ghosts: BTreeMap<GroupId, (Option<Fence>, u32)>,
 }
 
 /// What a nonce's first call answered.
@@ -55,10 +66,16 @@ pub(super) struct Group {
     pub(super) jobs: Vec<Job>,
     pub(super) lease: Option<Live>,
     pub(super) previous: LeaseEnd,
+    /// It may have been forgotten since: then there was no lease before.
+    pub(super) loose: bool,
     /// Up to which token all leases are accounted for, at least and at most: a floor may have raised the counter above
     /// the last token that was given.
     pub(super) completed: (Option<Fence>, Option<Fence>),
+    /// Failed attempts at the job that failed last.
     pub(super) failures: u32,
+    pub(super) failed: Option<JobId>,
+    /// Failed attempts in a row, whatever job they were at.
+    pub(super) streak: u32,
     pub(super) blocked: Option<Blocked>,
     pub(super) closed: Maybe<Option<Millis>>,
     pub(super) need: Maybe<u32>,
@@ -96,11 +113,22 @@ pub(super) struct Job {
 pub(super) struct Live {
     pub(super) fence: Fence,
     pub(super) until: Millis,
+    /// Whose hold it is.
+    pub(super) holder: Option<WorkerId>,
+}
+
+/// An open window of a group with one run.
+#[derive(Debug)]
+pub(super) struct Throttle {
+    pub(super) until: Millis,
+    pub(super) certain: bool,
 }
 
 #[derive(Debug)]
 pub(super) struct Blocked {
     pub(super) error: String,
+    /// The streak that the error names beside what went wrong last.
+    pub(super) streak: Option<u32>,
     pub(super) job: JobId,
     pub(super) since: Millis,
     /// The count is exact where the ladder ended; a job that cannot succeed may count its attempt or not.
@@ -123,9 +151,9 @@ pub(super) struct Letter {
 }
 
 impl Model {
-    pub(crate) fn new(settings: QueueSettings) -> Self {
+    pub(crate) fn new(settings: &QueueSettings) -> Self {
         Self {
-            settings,
+            settings: *settings,
             groups: BTreeMap::new(),
             dead: Vec::new(),
             answers: BTreeMap::new(),
@@ -136,15 +164,22 @@ impl Model {
             last_fence: Fence(0),
             last_given: None,
             next_seq: 0,
+            limits: BTreeMap::new(),
+            passes: BTreeMap::new(),
+            clock: (Pass(0), Pass(0)),
+            pauses: BTreeMap::new(),
+            reserved: BTreeMap::new(),
+            throttles: BTreeMap::new(),
+            ghosts: BTreeMap::new(),
         }
     }
 
     pub(super) fn group_mut(&mut self, group: &GroupId) -> &mut Group {
-        let completed = (self.last_given, self.last_given.map(|_| self.last_fence));
-        self.groups.entry(group.clone()).or_insert_with(|| Group {
-            completed,
-            ..Group::default()
-        })
+        if !self.groups.contains_key(group) {
+            let fresh = self.fresh(group);
+            self.groups.insert(group.clone(), fresh);
+        }
+        self.groups.get_mut(group).unwrap()
     }
 
     /// Every instant at which something changes by itself; the suite steps over them, because which side of one an
@@ -162,6 +197,8 @@ impl Model {
         all.extend(self.answers.values().map(|(_, until)| *until));
         all.extend(self.recalls.values().map(|(until, _)| *until));
         all.extend(self.settled.values());
+        all.extend(self.reserved.values().map(|(_, until)| *until));
+        all.extend(self.throttles.values().map(|window| window.until));
         all
     }
 
@@ -202,6 +239,7 @@ impl Model {
             return;
         }
         if matches!(group.previous, LeaseEnd::None | LeaseEnd::Completed) {
+            self.leave_ghost(id);
             self.groups.remove(id);
         } else {
             let (previous, completed) = (group.previous, group.completed);
@@ -225,8 +263,11 @@ impl Default for Group {
             jobs: Vec::new(),
             lease: None,
             previous: LeaseEnd::None,
+            loose: false,
             completed: (None, None),
             failures: 0,
+            failed: None,
+            streak: 0,
             blocked: None,
             closed: Maybe::certain(None),
             need: Maybe::certain(0),
@@ -243,6 +284,17 @@ impl Group {
 
     pub(super) fn start_from_zero(&mut self) {
         self.failures = 0;
+        self.failed = None;
+        self.streak = 0;
+    }
+
+    /// Failed attempts at this job.
+    pub(super) fn failures_of(&self, job: JobId) -> u32 {
+        if self.failed == Some(job) {
+            self.failures
+        } else {
+            0
+        }
     }
 
     pub(super) fn block(&mut self, blocked: Blocked) {
@@ -250,6 +302,18 @@ impl Group {
         self.closed = Maybe::certain(None);
         for window in self.windows.values_mut() {
             window.certain = false;
+        }
+    }
+}
+
+impl Blocked {
+    /// Whether an error that is told may be the one that blocked the group.
+    pub(super) fn says(&self, error: &str) -> bool {
+        match self.streak {
+            Some(streak) if !self.exhausted || error != self.error => {
+                error.contains(&self.error) && error.contains(&streak.to_string())
+            }
+            _ => error == self.error,
         }
     }
 }

@@ -1,14 +1,16 @@
 //! Random sequences of operations, as data: what a step touches is chosen by number when it runs, so that a sequence
 //! still means something after steps were dropped from it.
-use crate::kit::{JobExt, MAP, Seeded, group_of, hash_of, job, millis, retry, route, secs};
+use crate::kit::{JobExt, MAP, Seeded, group_of, hash_of, job, millis, retry, route, secs, tenant};
 use bytes::Bytes;
 use foldwright_domain::Millis;
 use foldwright_ports::{
-    Body, Capabilities, Capability, Context, Fence, GroupId, NewJob, Outcome, Rest, Want,
+    Body, Capabilities, Capability, Context, Fence, GroupId, NewJob, Outcome, Rest, Scope, TenantLimits, Want,
 };
 use std::{sync::Arc, time::Duration};
 
 const STRANGE: &str = "shop/fold/strange";
+/// Jobs from this number on are throttled.
+const PLAIN: u64 = 40;
 const LANE: &str = "shop/fold/totals";
 
 /// One operation.
@@ -37,6 +39,22 @@ pub(crate) enum Step {
     /// An earlier call comes once more under its nonce.
     Repeat(u64),
     Forget(u64),
+    /// Pauses a scope.
+    Pause(u64),
+    /// Ends one of the pauses there are, or one that is not there.
+    Resume(u64),
+    /// Holds the groups whose bit is set.
+    Hold {
+        other: bool,
+        groups: u64,
+    },
+    /// Ends a hold, or one that has ended.
+    LetGo(u64),
+    /// Gives a tenant limits, or takes them away.
+    Limit {
+        tenant: usize,
+        limits: usize,
+    },
 }
 
 /// A job to stage. What must be the same whenever its id comes again follows from `n`.
@@ -67,14 +85,48 @@ pub(crate) struct Item {
     pub(crate) then: Vec<Spec>,
 }
 
-/// The groups of a sequence: two tenants, odd keys, two lanes.
-pub(crate) fn groups() -> [GroupId; 5] {
+/// The groups of a sequence: two tenants, odd keys, two lanes, and one that is throttled.
+pub(crate) fn groups() -> [GroupId; 6] {
     [
         group_of("acme", LANE, "a"),
         group_of("acme", LANE, "a/b"),
         group_of("acme", MAP, "a"),
         group_of("globex", LANE, "a"),
         group_of("globex", LANE, "b"),
+        group_of("acme", MAP, "throttled"),
+    ]
+}
+
+/// What is paused now and then.
+pub(crate) fn scopes() -> [Scope; 7] {
+    let [first, ..] = groups();
+    [
+        Scope::All,
+        Scope::Pipeline("shop".into()),
+        Scope::Kind("map".into()),
+        Scope::Route(route(LANE)),
+        Scope::Route(route(STRANGE)),
+        Scope::Tenant(tenant("globex")),
+        Scope::Group(first),
+    ]
+}
+
+/// The limits that tenants are given.
+pub(crate) fn limits() -> [Option<TenantLimits>; 5] {
+    let default = TenantLimits::default();
+    [
+        None,
+        None,
+        Some(TenantLimits { weight: 3, ..default }),
+        Some(TenantLimits {
+            cap: Some(1),
+            ..default
+        }),
+        Some(TenantLimits {
+            jobs: Some(7),
+            cap: Some(2),
+            ..default
+        }),
     ]
 }
 
@@ -83,7 +135,7 @@ pub(crate) const BODIES: [&str; 6] = ["b0", "b1", "b2", "b3", "b4", "b5"];
 
 impl Step {
     pub(crate) fn random(random: &mut Seeded) -> Self {
-        match random.below(32) {
+        match random.below(40) {
             0..=8 => Self::Stage((0..=random.below(4)).map(|_| Spec::random(random)).collect()),
             9..=15 => Self::Claim(Wish::random(random)),
             16..=22 => Self::Settle {
@@ -99,9 +151,9 @@ impl Step {
             25..=26 => Self::Elapse(millis(
                 *random.pick(&[7, 130, 700, 3_000, 21_000, 33_000, 100_000]),
             )),
-            27 => Self::Unblock(usize::try_from(random.below(5)).unwrap()),
+            27 => Self::Unblock(usize::try_from(random.below(6)).unwrap()),
             28 => Self::Drain {
-                group: usize::try_from(random.below(5)).unwrap(),
+                group: usize::try_from(random.below(6)).unwrap(),
                 limit: *random.pick(&[1, 3, 100]),
             },
             29 => {
@@ -112,6 +164,17 @@ impl Step {
                 }
             }
             30 => Self::Repeat(random.next()),
+            36..=37 => Self::Hold {
+                other: random.one_in(3),
+                groups: random.below(64) & random.below(64),
+            },
+            38..=39 => Self::LetGo(random.next()),
+            32 => Self::Pause(random.next()),
+            33..=34 => Self::Resume(random.next()),
+            35 => Self::Limit {
+                tenant: usize::try_from(random.below(2)).unwrap(),
+                limits: usize::try_from(random.below(limits().len() as u64)).unwrap(),
+            },
             _ => {
                 if random.one_in(2) {
                     Self::Repeat(random.next())
@@ -126,7 +189,7 @@ impl Step {
 impl Spec {
     fn random(random: &mut Seeded) -> Self {
         Self {
-            n: random.below(40),
+            n: random.below(PLAIN + 6),
             back: random.one_in(3).then(|| random.below(100_000)),
             delay: if random.one_in(4) {
                 *random.pick(&[100, 5_000, 40_000])
@@ -139,9 +202,14 @@ impl Spec {
 
     /// The job. `plain` leaves out what may merge with or replace another.
     pub(crate) fn job(self, now: Millis, plain: bool) -> NewJob {
-        let groups = groups();
-        let n = self.n;
-        let mut new = job(n, &groups[usize::try_from(n).unwrap() % groups.len()]);
+        let [open @ .., throttled] = groups();
+        let n = if plain { self.n % PLAIN } else { self.n };
+        if n >= PLAIN {
+            return job(n, &throttled)
+                .with_body(&format!("body {}", self.flags % 1_000))
+                .throttled(secs(10), self.flags & 128 != 0);
+        }
+        let mut new = job(n, &open[usize::try_from(n).unwrap() % open.len()]);
         let merges = n % 3 == 1;
         if n % 13 == 6 && !merges {
             new = new.on(STRANGE);

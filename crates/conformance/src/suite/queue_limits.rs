@@ -91,7 +91,7 @@ pub async fn a_claim_holds_at_most_so_many_bytes(fixture: &dyn Fixture) {
 /// a first job that is larger comes alone, and no other group beside it.
 pub async fn a_first_job_that_is_too_large_comes_alone(fixture: &dyn Fixture) {
     let bed = Bed::open(fixture).await;
-    let jobs = sized(0, "a", &[1 << 33, 20, 20]);
+    let jobs = sized(0, "a", &[1 << 32, 20, 20]);
     stage(&bed, &jobs).await;
     let tight = Want {
         max_bytes: 1_000,

@@ -158,7 +158,7 @@ pub async fn an_unblocked_group_has_a_fresh_ladder(fixture: &dyn Fixture) {
         ..QueueSettings::default()
     };
     for late in [secs(60), secs(7 * 24 * 60 * 60)] {
-        let bed = Bed::open_with(fixture, settings).await;
+        let bed = Bed::open_with(fixture, &settings).await;
         let jobs = staged(&bed, 2).await;
         for life in 0..2 {
             for attempt in 1..=3 {
@@ -279,7 +279,7 @@ pub async fn a_ladder_of_one_attempt_blocks_at_once(fixture: &dyn Fixture) {
         ladder,
         ..QueueSettings::default()
     };
-    let bed = Bed::open_with(fixture, settings).await;
+    let bed = Bed::open_with(fixture, &settings).await;
     staged(&bed, 1).await;
     let lease = bed.claim_one().await;
     bed.give_up(&lease, retry("boom")).await;

@@ -5,10 +5,11 @@ use foldwright_conformance::{Declares, Fixture, Harness, Scale, TestClock};
 use foldwright_domain::{Millis, RawEvent, StreamKey, TenantId};
 use foldwright_ports::{
     Append, AppendError, AppendStore, Appended, BlobEntry, BlobRef, BlobStore, BlockedGroup, Capabilities,
-    Cursor, DeadLetter, Depth, EventLog, EventRef, FoldStore, GroupId, GroupQueue, GroupView, Held, JobId,
-    Lease, LeaseRef, Limits, LogCapabilities, NewJob, Nonce, Page, Ports, QueueAdmin, QueueSettings, Reaped,
-    Record, Result, Retention, Room, Route, Selection, Settled, Settlement, StageRefused, Staged, StateKey,
-    StateRow, Stored, Verdict, Want, WorkerId,
+    Checked, Cursor, DeadLetter, Depth, Drift, EventLog, EventRef, Fence, FoldStore, GroupFilter, GroupId,
+    GroupLine, GroupQueue, GroupView, Held, Hold, JobId, JobView, Lease, LeaseRef, Limits, LogCapabilities,
+    NewJob, Nonce, Page, Pause, Ports, QueueAdmin, QueueSettings, Reaped, Record, Result, Retention, Room,
+    Route, Scope, Selection, Settled, Settlement, StageRefused, Staged, StateKey, StateRow, Stored, Swept,
+    TenantLimits, TenantView, Verb, Verdict, Want, Why, WorkerId, WorkerView,
 };
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -125,6 +126,23 @@ impl GroupQueue for Noop {
     async fn answer(&self, _: &TenantId, _: JobId) -> Result<Option<Bytes>> {
         Ok(None)
     }
+    async fn hold(&self, _: Nonce, _: WorkerId, groups: &[GroupId], lease: Duration) -> Result<Vec<Hold>> {
+        let granted = |group: &GroupId| Hold::Granted {
+            lease: LeaseRef {
+                group: group.clone(),
+                fence: Fence(1),
+            },
+            until: TestClock::START.plus(lease),
+            completed: None,
+        };
+        Ok(groups.iter().map(granted).collect())
+    }
+    async fn beat(&self, _: WorkerId, _: &Capabilities, _: Duration) -> Result<()> {
+        Ok(())
+    }
+    async fn goodbye(&self, _: WorkerId) -> Result<()> {
+        Ok(())
+    }
     async fn held(&self, blobs: &[BlobRef]) -> Result<Vec<Held>> {
         Ok(vec![Held::Never; blobs.len()])
     }
@@ -168,6 +186,64 @@ impl QueueAdmin for Noop {
     }
     async fn discard(&self, _: &TenantId, _: JobId) -> Result<bool> {
         Ok(true)
+    }
+    async fn bury(&self, _: &GroupId, _: &str, _: usize) -> Result<usize> {
+        Ok(0)
+    }
+    async fn pause(&self, _: &Scope, _: &str) -> Result<bool> {
+        Ok(true)
+    }
+    async fn resume(&self, _: &Scope) -> Result<bool> {
+        Ok(true)
+    }
+    async fn pauses(&self) -> Result<Vec<Pause>> {
+        Ok(Vec::new())
+    }
+    async fn limit(&self, _: &TenantId, _: Option<TenantLimits>) -> Result<()> {
+        Ok(())
+    }
+    async fn tenant(&self, tenant: &TenantId) -> Result<TenantView> {
+        Ok(TenantView {
+            tenant: tenant.clone(),
+            limits: TenantLimits::default(),
+            in_flight: 0,
+            jobs: 0,
+            bytes: 0,
+            capped: false,
+        })
+    }
+    async fn tenants(&self, _: Option<Cursor>, _: Limits) -> Result<Page<TenantView>> {
+        empty()
+    }
+    async fn why(&self, _: &GroupId) -> Result<Option<Why>> {
+        Ok(None)
+    }
+    async fn why_job(&self, _: &TenantId, _: JobId) -> Result<Option<Why>> {
+        Ok(None)
+    }
+    async fn groups(&self, _: &GroupFilter, _: Option<Cursor>, _: Limits) -> Result<Page<GroupLine>> {
+        empty()
+    }
+    async fn jobs(&self, _: &GroupId, _: Option<Cursor>, _: Limits) -> Result<Page<JobView>> {
+        empty()
+    }
+    async fn job(&self, _: &TenantId, _: JobId) -> Result<Option<JobView>> {
+        Ok(None)
+    }
+    async fn sweep(&self, _: Verb, _: &GroupFilter, _: bool, _: Option<Cursor>, _: usize) -> Result<Swept> {
+        Ok(Swept::default())
+    }
+    async fn requeue_all(&self, _: Option<&TenantId>, _: usize) -> Result<Swept> {
+        Ok(Swept::default())
+    }
+    async fn workers(&self) -> Result<Vec<WorkerView>> {
+        Ok(Vec::new())
+    }
+    async fn check(&self, _: Option<Cursor>, _: usize) -> Result<Checked> {
+        Ok(Checked::default())
+    }
+    async fn recount(&self) -> Result<Vec<Drift>> {
+        Ok(Vec::new())
     }
 }
 

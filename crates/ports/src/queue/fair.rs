@@ -1,9 +1,11 @@
 //! Weighted max-min fairness between tenants.
 
-/// What a tenant's next group would bring it to: its groups in flight, that one included, for its weight.
+/// A tenant's groups in flight for its weight.
 ///
 /// The lowest share is served next, which fills slots evenly by weight as far as each tenant has work (progressive
-/// filling): spare slots go to whoever has work, and a newcomer gets the next ones that are free.
+/// filling): spare slots go to whoever has work, and a newcomer gets the next ones that are free. Tenants without a group
+/// in flight are equal whatever their weights: [`Pass`] decides between them, or a light one would never be served where
+/// there is one slot.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Share(pub u64);
 
@@ -20,8 +22,7 @@ impl Share {
     /// The share of a tenant with so many groups in flight. Weights below 1 count as 1.
     #[must_use]
     pub fn of(in_flight: u64, weight: u32) -> Self {
-        let next = in_flight.saturating_add(1);
-        Self(next.saturating_mul(UNIT) / u64::from(weight.max(1)))
+        Self(in_flight.saturating_mul(UNIT) / u64::from(weight.max(1)))
     }
 }
 
@@ -44,13 +45,14 @@ mod tests {
     fn slots_fill_by_weight() {
         let (mut a, mut b) = (0, 0);
         while a + b < 100 {
-            if Share::of(a, 3) <= Share::of(b, 1) {
+            if Share::of(a, 3) < Share::of(b, 1) || a == 0 {
                 a += 1;
             } else {
                 b += 1;
             }
         }
         assert_eq!((a, b), (75, 25));
+        assert_eq!(Share::of(0, 3), Share::of(0, 1));
     }
 
     /// F-04

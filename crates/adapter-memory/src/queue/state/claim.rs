@@ -2,16 +2,15 @@
 use super::{
     State,
     first::{First, reused},
-    group::{Group, Live},
-    job::{Job, Stand, When},
+    group::{Group, LeaseKind, Live},
+    job::{Job, Stand},
     no::No,
     ready::Lane,
     routes::In,
     settle::MAX_FLOOR,
 };
 use foldwright_domain::Millis;
-use foldwright_ports::{Capabilities, Fence, HandedJob, Lease, Nonce, Result, Want};
-use std::{cmp::Reverse, collections::BinaryHeap};
+use foldwright_ports::{Capabilities, Fence, HandedJob, Lease, Nonce, Result, Route, Want, WorkerId};
 
 /// What someone who waits can expect.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,30 +42,49 @@ impl Room {
 }
 
 impl State {
-    pub(in crate::queue) fn claim(&mut self, nonce: Nonce, want: &Want) -> Result<Vec<Lease>> {
+    pub(in crate::queue) fn claim(
+        &mut self,
+        nonce: Nonce,
+        worker: WorkerId,
+        want: &Want,
+    ) -> Result<Vec<Lease>> {
         match self.nonces.get(self.now, nonce) {
             Some(First::Claimed(fences)) => return Ok(self.still_live(fences)),
             Some(_) => return Err(reused("claim")),
             None => {}
         }
-        let leases = self.grant(want);
+        let leases = self.grant(worker, want);
         let fences = leases.iter().map(|lease| lease.fence).collect();
         self.nonces.put(self.now, nonce, First::Claimed(fences));
         Ok(leases)
     }
 
     pub(in crate::queue) fn outlook(&self, capabilities: &Capabilities) -> Outlook {
-        if self.ready.known(&self.routes, capabilities).next().is_some() {
+        if self.open_lanes(capabilities).next().is_some() {
             return Outlook::Ready;
         }
-        match self.timers.first() {
-            Some((at, _)) => Outlook::At(*at),
+        let timer = self.timers.first().map(|(at, _)| *at);
+        match timer.into_iter().chain(self.breaker.next_end()).min() {
+            Some(at) => Outlook::At(at),
             None => Outlook::Nothing,
         }
     }
 
-    /// The next work of the lanes that the worker knows, by turn: one comparison per lane, then O(log n) a group.
-    pub(super) fn grant(&mut self, want: &Want) -> Vec<Lease> {
+    /// The lanes that a worker knows, that hold something to claim, and whose route is open.
+    fn open_lanes<'a>(&'a self, capabilities: &'a Capabilities) -> impl Iterator<Item = Lane> + 'a {
+        let known = self.ready.known(&self.routes, capabilities);
+        known.filter(|lane| self.is_open(lane.route))
+    }
+
+    /// Whether jobs of a route are handed out to anybody.
+    pub(super) fn is_open(&self, route: No<Route>) -> bool {
+        let paused = |route| self.pauses.cover_route(route);
+        !self.breaker.is_shut_for_all(route) && !self.routes.name(route).is_some_and(paused)
+    }
+
+    /// The next work of the lanes that the worker knows, by the tenants' ranks: one comparison per lane, then O(log n) a
+    /// group.
+    pub(super) fn grant(&mut self, worker: WorkerId, want: &Want) -> Vec<Lease> {
         let mut leases = Vec::new();
         if want.max_jobs_per_group == 0 {
             return leases;
@@ -75,25 +93,30 @@ impl State {
             bytes: want.max_bytes,
             untouched: true,
         };
-        let known = self.ready.known(&self.routes, &want.capabilities);
-        let mut turns: BinaryHeap<Reverse<(When, Lane)>> = known.map(Reverse).collect();
+        let lanes: Vec<_> = self.open_lanes(&want.capabilities).collect();
         while leases.len() < want.max_groups
-            && let Some(Reverse((_, lane))) = turns.pop()
-            && let Some((_, group)) = self.ready.first(lane)
+            && let Some((_, no)) = lanes.iter().filter_map(|lane| self.ready.first(*lane)).min()
         {
+            // Nothing else may be lost with a worker that a group kills.
+            let wary = self.groups.get(no).is_some_and(|group| group.health.wary);
+            if wary && !leases.is_empty() {
+                break;
+            }
             // What does not fit now is first in its turn next time; to look further would let small jobs pass it
             // for ever.
-            let Some(lease) = self.lease(group, want, &mut room) else {
+            let Some(lease) = self.lease(no, worker, want, &mut room) else {
                 break;
             };
             leases.push(lease);
-            turns.extend(self.ready.first(lane).map(|(turn, _)| Reverse((turn, lane))));
+            if wary {
+                break;
+            }
         }
         leases
     }
 
     /// Leases the first due jobs of a group; `None` when there is no room for the first.
-    fn lease(&mut self, no: No<Group>, want: &Want, room: &mut Room) -> Option<Lease> {
+    fn lease(&mut self, no: No<Group>, worker: WorkerId, want: &Want, room: &mut Room) -> Option<Lease> {
         let batch = self.batch(no, want, room);
         if batch.is_empty() {
             return None;
@@ -113,18 +136,26 @@ impl State {
                 self.routes.enter(job.route, In::Leased);
             }
         }
-        group.closed_until = None;
+        let first = batch.first().and_then(|job| self.jobs.get(*job));
+        let failures = first.map_or(0, |job| group.health.failures_at(job.id));
+        group.wait = None;
         group.lease = Some(Live {
             fence,
+            worker,
             until,
+            kind: LeaseKind::Work {
+                attempt: failures.saturating_add(1),
+            },
             previous: group.previous,
             completed: group.completed,
-            attempt: group.failures.saturating_add(1),
             jobs: batch,
         });
+        let tenant = group.tenant;
         self.leases.insert(fence, no);
         self.deadlines.insert((until, fence));
+        self.tenants.serve(tenant);
         self.relist(no);
+        self.rank(tenant);
         self.hand_out(fence)
     }
 
@@ -139,7 +170,9 @@ impl State {
                 || self
                     .routes
                     .name(job.route)
-                    .is_some_and(|route| want.capabilities.routes.contains_key(route));
+                    .is_some_and(|route| want.capabilities.routes.contains_key(route))
+                    && self.is_open(job.route)
+                    && !self.breaker.is_shut(job.route, group.tenant);
             if known {
                 last_known = Some(job.route);
             }
@@ -155,13 +188,13 @@ impl State {
         .collect()
     }
 
-    /// Above every token given before, and by the store's clock where that is further.
     /// The last token that was given.
     pub(super) fn given(&self) -> Option<Fence> {
         (self.last_fence > 0).then_some(Fence(self.last_fence))
     }
 
-    fn next_fence(&mut self) -> Fence {
+    /// Above every token given before, and by the store's clock where that is further.
+    pub(super) fn next_fence(&mut self) -> Fence {
         let micros = u64::try_from(self.now.0).unwrap_or(0).saturating_mul(1_000);
         self.last_fence = micros.min(MAX_FLOOR).max(self.last_fence.saturating_add(1));
         Fence(self.last_fence)
@@ -186,6 +219,9 @@ impl State {
     fn hand_out(&self, fence: Fence) -> Option<Lease> {
         let group = self.groups.get(*self.leases.get(&fence)?)?;
         let live = group.lease.as_ref()?;
+        let LeaseKind::Work { attempt } = live.kind else {
+            return None;
+        };
         let hand = |no: &No<Job>| {
             let job = self.jobs.get(*no)?;
             Some(HandedJob {
@@ -205,7 +241,7 @@ impl State {
             until: live.until,
             previous: live.previous,
             completed: live.completed,
-            attempt: live.attempt,
+            attempt,
             jobs: live.jobs.iter().filter_map(hand).collect(),
         })
     }

@@ -1,5 +1,6 @@
 //! First answers, for calls that are repeated under their nonce.
-use foldwright_ports::{Error, Fence, Kind, Staged, Verdict};
+use foldwright_domain::Millis;
+use foldwright_ports::{Error, Fence, Hold, Kind, Staged, Verdict};
 
 /// What a mutating call answered, without the bytes it handed out: a grant is read again from its lease, as long as
 /// that is live.
@@ -10,6 +11,24 @@ pub(super) enum First {
         verdicts: Box<[KeptVerdict]>,
         next: Box<[Fence]>,
     },
+    Held(Box<[KeptHold]>),
+}
+
+/// What became of a hold.
+pub(super) enum KeptHold {
+    Granted(Fence),
+    Reserved(Millis),
+    Waiting,
+}
+
+impl KeptHold {
+    pub(super) fn of(hold: &Hold) -> Self {
+        match hold {
+            Hold::Granted { lease, .. } => Self::Granted(lease.fence),
+            Hold::Reserved { until } => Self::Reserved(*until),
+            Hold::Waiting => Self::Waiting,
+        }
+    }
 }
 
 /// A verdict that can be given again.

@@ -1,5 +1,6 @@
 //! Groups.
 use super::{
+    health::Health,
     job::{Job, Jobs, Place, When},
     no::{No, Slab},
     ready::Lane,
@@ -7,7 +8,7 @@ use super::{
 };
 use crate::keyed::Keyed;
 use foldwright_domain::{Millis, TenantId};
-use foldwright_ports::{Fence, GroupId, JobId, LeaseEnd, Route};
+use foldwright_ports::{Fence, GroupId, JobId, LeaseEnd, Route, WorkerId};
 use std::collections::BTreeMap;
 
 /// One group's line and lease.
@@ -20,11 +21,17 @@ pub(super) struct Group {
     pub(super) delayed: BTreeMap<When, No<Job>>,
     /// Waiting jobs that dedup jobs may be merged into: one per route at most.
     pub(super) windows: Vec<No<Job>>,
+    /// Throttled windows that are open, with their ends: one per route at most.
+    pub(super) throttles: Vec<(No<Route>, Millis)>,
+    /// The stored bytes that its jobs carry.
+    pub(super) bytes: u64,
     pub(super) lease: Option<Live>,
+    pub(super) reserved: Option<Reservation>,
+    /// A pause names exactly this group.
+    pub(super) paused: bool,
     pub(super) block: Option<Block>,
-    pub(super) closed_until: Option<Millis>,
-    pub(super) failures: u32,
-    pub(super) last_error: Option<String>,
+    pub(super) wait: Option<Wait>,
+    pub(super) health: Health,
     pub(super) previous: LeaseEnd,
     /// The token of its last lease that ended completed.
     pub(super) completed: Option<Fence>,
@@ -36,11 +43,36 @@ pub(super) struct Group {
 /// A lease that has neither been settled nor reaped.
 pub(super) struct Live {
     pub(super) fence: Fence,
+    pub(super) worker: WorkerId,
     pub(super) until: Millis,
+    pub(super) kind: LeaseKind,
     pub(super) previous: LeaseEnd,
     pub(super) completed: Option<Fence>,
-    pub(super) attempt: u32,
     pub(super) jobs: Vec<No<Job>>,
+}
+
+/// What a lease is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum LeaseKind {
+    /// To run its jobs, the first one at this attempt.
+    Work { attempt: u32 },
+    /// To keep the group still; it has no jobs.
+    Hold,
+}
+
+/// A group that someone will hold when it is free.
+#[derive(Clone, Copy)]
+pub(super) struct Reservation {
+    pub(super) worker: WorkerId,
+    pub(super) until: Millis,
+}
+
+/// Until when a group is closed.
+#[derive(Clone, Copy)]
+pub(super) struct Wait {
+    pub(super) until: Millis,
+    /// Its last attempt failed; else its worker put it off.
+    pub(super) retry: bool,
 }
 
 /// Why a group is blocked.
@@ -69,11 +101,14 @@ impl Group {
             due: BTreeMap::new(),
             delayed: BTreeMap::new(),
             windows: Vec::new(),
+            throttles: Vec::new(),
+            bytes: 0,
             lease: None,
+            reserved: None,
+            paused: false,
             block: None,
-            closed_until: None,
-            failures: 0,
-            last_error: None,
+            wait: None,
+            health: Health::default(),
             previous: LeaseEnd::None,
             completed,
             need: 0,
@@ -83,6 +118,44 @@ impl Group {
 
     pub(super) fn is_empty(&self) -> bool {
         self.due.is_empty() && self.delayed.is_empty() && self.lease.is_none()
+    }
+
+    /// Its lease, if that is a hold.
+    pub(super) fn hold(&self) -> Option<&Live> {
+        self.lease.as_ref().filter(|live| live.kind == LeaseKind::Hold)
+    }
+
+    /// How many jobs it has, handed out or not.
+    pub(super) fn jobs(&self) -> usize {
+        self.waiting() + self.lease.as_ref().map_or(0, |live| live.jobs.len())
+    }
+
+    /// Who will hold it, while the reservation stands.
+    pub(super) fn reservation(&self, now: Millis) -> Option<Reservation> {
+        self.reserved.filter(|reserved| reserved.until > now)
+    }
+
+    /// When the throttled window of a route ends, while it is open.
+    pub(super) fn throttle(&self, now: Millis, route: No<Route>) -> Option<Millis> {
+        let open = |(of, until): &&(No<Route>, Millis)| *of == route && *until > now;
+        self.throttles.iter().find(open).map(|(_, until)| *until)
+    }
+
+    /// Until when it has to be remembered although it is empty.
+    pub(super) fn remembered_until(&self, now: Millis) -> Option<Millis> {
+        let throttles = self.throttles.iter().map(|(_, until)| *until);
+        let reserved = self.reserved.map(|reserved| reserved.until);
+        throttles.chain(reserved).filter(|until| *until > now).max()
+    }
+
+    /// Its first job in line, handed out or not, due or not.
+    pub(super) fn head<'a>(&self, jobs: &'a Jobs) -> Option<&'a Job> {
+        let leased = self.lease.as_ref().and_then(|live| live.jobs.first());
+        let candidates = leased.into_iter().chain(self.due.values().next());
+        candidates
+            .chain(self.delayed.values())
+            .filter_map(|no| jobs.get(*no))
+            .min_by_key(|job| job.place)
     }
 
     /// What its waiting jobs are counted as.
@@ -130,10 +203,18 @@ impl Group {
                 self.due.insert(job.place, no);
             }
         }
-        if self.lease.is_some() || self.block.is_some() {
+        if self.is_empty() {
+            return Listing {
+                ready: None,
+                timer: self.remembered_until(now),
+            };
+        }
+        if self.lease.is_some() || self.block.is_some() || self.paused {
             return Listing::default();
         }
-        if let Some(until) = self.closed_until.filter(|until| *until > now) {
+        let wait = self.wait.map(|wait| wait.until);
+        let reserved = self.reserved.map(|reserved| reserved.until);
+        if let Some(until) = wait.max(reserved).filter(|until| *until > now) {
             return Listing {
                 ready: None,
                 timer: Some(until),
@@ -179,16 +260,8 @@ impl Groups {
         self.numbers.get(id).copied()
     }
 
-    /// `last` is the last token that was given: a new group has nothing open from before.
-    pub(super) fn number_or_add(
-        &mut self,
-        id: &GroupId,
-        tenant: No<TenantId>,
-        last: Option<Fence>,
-    ) -> No<Group> {
-        if let Some(no) = self.number(id) {
-            return no;
-        }
+    /// Adds a group that is not there. `last` is the last token that was given: it has nothing open from before.
+    pub(super) fn add(&mut self, id: &GroupId, tenant: No<TenantId>, last: Option<Fence>) -> No<Group> {
         let no = self.rows.insert(Group::new(id.clone(), tenant, last));
         self.numbers.insert(id.clone(), no);
         no
@@ -210,6 +283,11 @@ impl Groups {
         if let Some(group) = self.rows.remove(no) {
             self.numbers.remove(&group.id);
         }
+    }
+
+    /// The groups behind a number, or all of them, by number.
+    pub(super) fn behind(&self, from: Option<No<Group>>) -> impl Iterator<Item = (No<Group>, &Group)> {
+        self.rows.behind(from)
     }
 
     pub(super) fn all(&self) -> Vec<No<Group>> {

@@ -35,14 +35,17 @@ impl State {
             .collect();
         jobs.sort_unstable();
         Some(GroupView {
-            depth: (group.waiting() + leased.len()) as u64,
+            depth: group.jobs() as u64,
+            failures: jobs.first().map_or(0, |(_, id)| group.health.failures_at(*id)),
             jobs: jobs.into_iter().map(|(_, id)| id).take(JOBS_IN_VIEW).collect(),
             leased: group.lease.is_some(),
-            failures: group.failures,
             previous: group.previous,
             blocked_by: group.block.as_ref().map(|block| block.error.clone()),
-            last_error: group.last_error.clone(),
-            closed_until: group.closed_until.filter(|until| *until > self.now),
+            last_error: group.health.last_error.clone(),
+            closed_until: group
+                .wait
+                .map(|wait| wait.until)
+                .filter(|until| *until > self.now),
         })
     }
 
@@ -90,7 +93,7 @@ impl State {
             };
             let letter = DeadLetter {
                 job: job.id,
-                group: job.group.clone(),
+                group: death.group.clone(),
                 route: self.routes.name(job.route)?.clone(),
                 header: job.content.header.clone(),
                 error: death.error.clone(),
@@ -109,7 +112,7 @@ impl State {
     }
 }
 
-fn of_when(when: &When) -> Cursor {
+pub(super) fn of_when(when: &When) -> Cursor {
     Writer::new(CURSOR).i64(when.at.0).u64(when.sequence).done()
 }
 

@@ -1,5 +1,8 @@
 //! Jobs.
-use super::no::{No, Slab};
+use super::{
+    group::Group,
+    no::{No, Slab},
+};
 use crate::keyed::Keyed;
 use bytes::Bytes;
 use foldwright_domain::{Millis, Position, TenantId};
@@ -32,7 +35,8 @@ pub(super) struct Job {
     pub(super) id: JobId,
     pub(super) tenant: No<TenantId>,
     pub(super) route: No<Route>,
-    pub(super) group: GroupId,
+    /// Its group, as long as it is not dead: the group of a dead letter may be forgotten.
+    pub(super) group: No<Group>,
     pub(super) place: Place,
     pub(super) staged_at: Millis,
     pub(super) due_at: Millis,
@@ -43,7 +47,7 @@ pub(super) struct Job {
 }
 
 /// What a canonically later job can replace.
-pub(super) struct Content {
+pub(in crate::queue) struct Content {
     pub(super) position: Option<Position>,
     pub(super) format: u8,
     pub(super) header: Bytes,
@@ -60,6 +64,7 @@ pub(super) enum Stand {
 
 /// Why a job was given up.
 pub(super) struct Death {
+    pub(super) group: GroupId,
     pub(super) error: String,
     pub(super) when: When,
 }
@@ -157,11 +162,7 @@ impl Jobs {
         Some(job)
     }
 
-    #[cfg(test)]
     pub(super) fn all(&self) -> impl Iterator<Item = (No<Job>, &Job)> {
-        self.rows
-            .numbers()
-            .into_iter()
-            .filter_map(|no| Some((no, self.get(no)?)))
+        self.rows.behind(None)
     }
 }

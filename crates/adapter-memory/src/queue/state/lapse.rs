@@ -1,5 +1,5 @@
 //! Leases that live on or run out.
-use super::{State, settle::Standing};
+use super::{State, group::LeaseKind, settle::Standing};
 use foldwright_ports::{LeaseEnd, LeaseRef, Reaped, Verdict};
 use std::time::Duration;
 
@@ -21,6 +21,8 @@ impl State {
     }
 
     pub(in crate::queue) fn reap(&mut self, limit: usize) -> Reaped {
+        // Before this call's own findings: between a silence that is noted and a death lies at least one reap.
+        let (deaths, mut poisoned) = self.confirm_deaths();
         let mut lapsed = 0;
         while lapsed < limit
             && let Some((until, fence)) = self.deadlines.first().copied()
@@ -32,16 +34,23 @@ impl State {
             };
             if let Some(live) = self.end_lease(no) {
                 lapsed += 1;
-                if let Some(group) = self.groups.get_mut(no) {
-                    group.previous = LeaseEnd::Lapsed;
+                if live.kind != LeaseKind::Hold {
+                    if let Some(group) = self.groups.get_mut(no) {
+                        group.previous = LeaseEnd::Lapsed;
+                    }
+                    self.suspect(live.worker, no);
                 }
                 self.give_back(no, live.jobs.into_iter());
-                self.relist(no);
+                poisoned += usize::from(self.quarantine_if_deadly(no));
+                self.tidy(no);
             }
         }
+        self.forget_workers();
+        self.forget_troubles();
         Reaped {
             lapsed,
-            ..Reaped::default()
+            deaths,
+            poisoned,
         }
     }
 }

@@ -1,35 +1,50 @@
 //! The queue as a state machine: plain calls with plain answers, at a time that is handed in.
 //!
 //! ```text
-//! job ──► group's line (due | delayed) ──list──► ready lanes | timers
+//! job ──► group's line (due | delayed) ──list──► ready lanes, by tenant | timers
 //!                 ▲                                   │ claim
 //!                 └──────── settle, reap ◄── live lease
 //! ```
 //!
 //! Whatever changes a group ends with [`State::relist`], the only writer of the indexes.
+mod bounds;
+mod breaker;
 mod claim;
 mod expiring;
+mod explain;
 mod first;
 mod group;
+mod health;
+mod hold_groups;
 mod holds;
 mod inspect;
 mod job;
 mod lapse;
+mod limit;
+mod list;
 mod no;
 mod operate;
 mod outcome;
+mod pauses;
+mod prove;
 mod ready;
+mod recount;
 mod routes;
 mod settle;
 mod squash;
 mod stage;
+mod sweep;
+mod tenants;
 mod timeline;
+mod workers;
 
 #[cfg(test)]
 mod check;
 #[cfg(test)]
 mod tests;
 
+use crate::hasher::FoldHasher;
+use breaker::Breaker;
 use bytes::Bytes;
 use expiring::Expiring;
 use first::First;
@@ -37,15 +52,18 @@ use foldwright_domain::{Millis, TenantId};
 use foldwright_ports::{BlobRef, Fence, GroupId, Held, JobId, LeaseEnd, Nonce, QueueSettings};
 use group::{Group, Groups, Listing};
 use holds::Holds;
-use job::{Job, Jobs, When};
-use no::{Names, No};
-use ready::Ready;
+use job::{Content, Job, Jobs, When};
+use no::No;
+use pauses::Pauses;
+use ready::{Lane, Move, Ready};
 use routes::{In, Routes};
 use std::{
     collections::{BTreeMap, BTreeSet},
-    hash::{BuildHasher, BuildHasherDefault, DefaultHasher},
+    hash::{BuildHasher, BuildHasherDefault},
 };
+use tenants::{Tenant, Tenants};
 use timeline::Timeline;
+use workers::Workers;
 
 pub(in crate::queue) use claim::Outlook;
 
@@ -59,7 +77,7 @@ pub(in crate::queue) struct State {
     /// The time of the call that is being served.
     now: Millis,
     sequence: u64,
-    tenants: Names<TenantId>,
+    tenants: Tenants,
     routes: Routes,
     jobs: Jobs,
     groups: Groups,
@@ -75,16 +93,21 @@ pub(in crate::queue) struct State {
     holds: Holds,
     blocked: Timeline<No<Group>>,
     dead: Timeline<No<Job>>,
+    pauses: Pauses,
+    breaker: Breaker,
+    workers: Workers,
+    /// What jobs that are gone carried; freed when the lock is not held any more.
+    spent: Vec<Content>,
     news: bool,
 }
 
 impl State {
-    pub(in crate::queue) fn new(settings: QueueSettings) -> Self {
+    pub(in crate::queue) fn new(settings: &QueueSettings) -> Self {
         Self {
-            settings,
+            settings: *settings,
             now: Millis(i64::MIN),
             sequence: 0,
-            tenants: Names::default(),
+            tenants: Tenants::default(),
             routes: Routes::default(),
             jobs: Jobs::default(),
             groups: Groups::default(),
@@ -99,6 +122,10 @@ impl State {
             holds: Holds::default(),
             blocked: Timeline::default(),
             dead: Timeline::default(),
+            pauses: Pauses::default(),
+            breaker: Breaker::default(),
+            workers: Workers::default(),
+            spent: Vec::new(),
             news: false,
         }
     }
@@ -115,9 +142,11 @@ impl State {
                 }
                 self.relist(no);
             }
+            self.shut_again();
         }
+        self.open_routes();
         while let Some((_, no)) = self.timers.first().copied().filter(|(at, _)| *at <= now) {
-            self.relist(no);
+            self.tidy(no);
         }
         self.settled.expire(now);
         self.nonces.expire(now);
@@ -127,6 +156,11 @@ impl State {
     /// Whether a group became claimable, or will at another time, since this was asked last.
     pub(in crate::queue) fn take_news(&mut self) -> bool {
         std::mem::take(&mut self.news)
+    }
+
+    /// What can be freed without the lock.
+    pub(in crate::queue) fn take_spent(&mut self) -> Vec<Content> {
+        std::mem::take(&mut self.spent)
     }
 
     pub(in crate::queue) fn answer(&self, tenant: &TenantId, job: JobId) -> Option<Bytes> {
@@ -160,14 +194,19 @@ impl State {
             return;
         }
         group.listing = new;
-        if let Some((lane, turn)) = old.ready {
-            self.ready.remove(lane, turn);
+        let tenant = group.tenant;
+        if old.ready != new.ready {
+            if let Some((lane, turn)) = old.ready {
+                self.ready.remove(lane, tenant, turn);
+                self.rank_in(lane, tenant);
+            }
+            if let Some((lane, turn)) = new.ready {
+                self.ready.insert(lane, tenant, turn, no);
+                self.rank_in(lane, tenant);
+            }
         }
         if let Some(at) = old.timer {
             self.timers.remove(&(at, no));
-        }
-        if let Some((lane, turn)) = new.ready {
-            self.ready.insert(lane, turn, no);
         }
         if let Some(at) = new.timer {
             self.timers.insert((at, no));
@@ -175,19 +214,37 @@ impl State {
         self.news |= new != Listing::default();
     }
 
+    /// Puts a tenant where it stands now, in every lane where it has a group.
+    fn rank(&mut self, tenant: No<TenantId>) {
+        for lane in self.ready.homes(tenant).to_vec() {
+            self.rank_in(lane, tenant);
+        }
+    }
+
+    fn rank_in(&mut self, lane: Lane, tenant: No<TenantId>) -> Move {
+        let standing = self.tenants.get(tenant).and_then(Tenant::standing);
+        let open = !self.breaker.is_shut(lane.route, tenant);
+        let moved = self.ready.rank(lane, tenant, standing.filter(|_| open));
+        self.news |= moved == Move::In;
+        moved
+    }
+
     /// Lists a group that may have become empty. What was about its jobs goes with them; how its last lease ended is
     /// remembered unless it was completed.
     fn tidy(&mut self, no: No<Group>) {
         if let Some(group) = self.groups.get_mut(no).filter(|group| group.is_empty()) {
-            group.failures = 0;
-            group.closed_until = None;
+            group.health.start_from_zero();
+            group.wait = None;
             if let Some(block) = group.block.take() {
                 self.blocked.remove(group.tenant, block.when);
             }
         }
         self.relist(no);
+        let now = self.now;
         let forgotten = |group: &Group| {
-            group.is_empty() && matches!(group.previous, LeaseEnd::None | LeaseEnd::Completed)
+            group.is_empty()
+                && matches!(group.previous, LeaseEnd::None | LeaseEnd::Completed)
+                && group.remembered_until(now).is_none()
         };
         if self.groups.get(no).is_some_and(forgotten) {
             self.groups.remove(no);
@@ -200,9 +257,17 @@ impl State {
             return;
         };
         self.routes.leave(job.route, from);
+        if from != In::Dead {
+            let bytes = job.content.stored_bytes();
+            if let Some(group) = self.groups.get_mut(job.group) {
+                group.bytes = group.bytes.saturating_sub(bytes);
+            }
+            self.tenants.lose(job.tenant, bytes);
+        }
         for hash in job.content.blobs() {
             self.holds.release(self.now, job.tenant, hash, job.place.sequence);
         }
+        self.spent.push(job.content);
     }
 
     fn next_sequence(&mut self) -> u64 {
@@ -221,5 +286,5 @@ impl State {
 
 /// Tells groups apart where their names would be too long to keep.
 fn hash_of(group: &GroupId) -> u64 {
-    BuildHasherDefault::<DefaultHasher>::default().hash_one(group)
+    BuildHasherDefault::<FoldHasher>::default().hash_one(group)
 }

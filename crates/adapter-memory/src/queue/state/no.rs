@@ -6,12 +6,15 @@ use std::{cmp::Ordering, fmt, hash::Hash, marker::PhantomData};
 pub(super) struct No<T>(u32, PhantomData<fn() -> T>);
 
 impl<T> No<T> {
-    fn of(index: usize) -> Self {
+    /// Above every other.
+    pub(super) const LAST: Self = Self(u32::MAX, PhantomData);
+
+    pub(super) fn of(index: usize) -> Self {
         // Four thousand million rows do not fit into memory.
         Self(u32::try_from(index).unwrap_or(u32::MAX), PhantomData)
     }
 
-    fn index(self) -> usize {
+    pub(super) fn index(self) -> usize {
         self.0 as usize
     }
 }
@@ -91,6 +94,13 @@ impl<T> Slab<T> {
         let row = self.rows.get_mut(no.index())?.take()?;
         self.free.push(no);
         Some(row)
+    }
+
+    /// The rows behind a number, or all of them, by number. A row keeps its number for as long as it is there.
+    pub(super) fn behind(&self, from: Option<No<T>>) -> impl Iterator<Item = (No<T>, &T)> {
+        let skip = from.map_or(0, |no| no.index() + 1);
+        let rows = self.rows.iter().enumerate().skip(skip);
+        rows.filter_map(|(index, row)| Some((No::of(index), row.as_ref()?)))
     }
 
     /// The numbers of all rows, ascending.

@@ -1,12 +1,13 @@
 //! What an outcome does to its group.
 use super::{
     State,
-    group::{Block, Group, Live},
+    group::{Block, Group, LeaseKind, Live, Wait},
+    hash_of,
     job::{Death, Job, Stand},
     no::No,
     routes::In,
 };
-use foldwright_ports::{LeaseEnd, Outcome, Rest};
+use foldwright_ports::{JobId, LeaseEnd, Outcome, Rest};
 use std::time::Duration;
 
 impl State {
@@ -15,14 +16,18 @@ impl State {
         let Some(mut live) = self.end_lease(no) else {
             return;
         };
+        if live.kind == LeaseKind::Hold {
+            self.quarantine_if_deadly(no);
+            self.tidy(no);
+            return;
+        }
         let rest = live.jobs.split_off(outcome.done.min(live.jobs.len()));
         for done in &live.jobs {
             self.drop_job(*done, In::Leased);
         }
         if let Some(group) = self.groups.get_mut(no) {
             if outcome.done > 0 {
-                group.failures = 0;
-                group.last_error = None;
+                group.health.succeed();
                 group.completed = Some(live.fence);
             }
             group.previous = match &outcome.rest {
@@ -44,23 +49,33 @@ impl State {
             match outcome.rest {
                 Rest::Back | Rest::Release { .. } => {}
                 Rest::Retry { floor, error } => self.retry(no, first, floor, error),
-                Rest::Quarantine { error } => self.block(no, first, error),
+                Rest::Quarantine { error } => self.give_up(no, first, error),
                 Rest::DeadLetter { error } => self.bury(no, first, error),
                 Rest::Defer { after } => {
                     if let Some(group) = self.groups.get_mut(no) {
-                        group.closed_until = Some(self.now.plus(after));
+                        group.wait = Some(Wait {
+                            until: self.now.plus(after),
+                            retry: false,
+                        });
                     }
                 }
             }
         }
+        self.quarantine_if_deadly(no);
         self.tidy(no);
     }
 
     /// Takes a group's lease away; its jobs stand nowhere then.
     pub(super) fn end_lease(&mut self, no: No<Group>) -> Option<Live> {
-        let live = self.groups.get_mut(no)?.lease.take()?;
+        let group = self.groups.get_mut(no)?;
+        let live = group.lease.take()?;
         self.leases.remove(&live.fence);
         self.deadlines.remove(&(live.until, live.fence));
+        if live.kind != LeaseKind::Hold {
+            let tenant = group.tenant;
+            self.tenants.release(tenant);
+            self.rank(tenant);
+        }
         Some(live)
     }
 
@@ -81,19 +96,67 @@ impl State {
 
     /// The count is raised and the jobs are back in one step, so nobody ever sees a fresh ladder.
     fn retry(&mut self, no: No<Group>, first: No<Job>, floor: Option<Duration>, error: String) {
-        let salt = self.jobs.get(first).map_or(0, |job| job.id.salt());
+        let Some((job, failures)) = self.fail(no, first, &error) else {
+            return;
+        };
         let Some(group) = self.groups.get_mut(no) else {
             return;
         };
-        let failures = group.failures.saturating_add(1);
-        match self.settings.ladder.wait(failures, floor, salt) {
+        let streak = group.health.streak;
+        if self.settings.streak > 0 && streak >= self.settings.streak {
+            let error = format!("{streak} failed attempts in a row without a success, the last one: {error}");
+            return self.block(no, first, error);
+        }
+        match self.settings.ladder.wait(failures, floor, job.salt()) {
             Some(wait) => {
-                group.failures = failures;
-                group.last_error = Some(error);
-                group.closed_until = Some(self.now.plus(wait));
+                group.health.last_error = Some(error);
+                group.wait = Some(Wait {
+                    until: self.now.plus(wait),
+                    retry: true,
+                });
             }
             None => self.block(no, first, error),
         }
+    }
+
+    /// The job cannot succeed.
+    fn give_up(&mut self, no: No<Group>, first: No<Job>, error: String) {
+        if self.fail(no, first, &error).is_some() {
+            self.block(no, first, error);
+        }
+    }
+
+    /// Counts a failed attempt wherever one counts; answers at which job, and how many it has now.
+    fn fail(&mut self, no: No<Group>, first: No<Job>, error: &str) -> Option<(JobId, u32)> {
+        let job = self.jobs.get(first)?;
+        let group = self.groups.get_mut(no)?;
+        let (id, route, tenant) = (job.id, job.route, job.tenant);
+        let failures = group.health.fail(id);
+        let name = hash_of(&group.id);
+        self.count_trouble(route, tenant, name, error);
+        Some((id, failures))
+    }
+
+    /// Quarantines a group, unread, whose workers died too often; answers whether it did.
+    pub(super) fn quarantine_if_deadly(&mut self, no: No<Group>) -> bool {
+        let Some(group) = self.groups.get(no) else {
+            return false;
+        };
+        let deaths = group.health.deaths;
+        if self.settings.deaths == 0
+            || deaths < self.settings.deaths
+            || group.lease.is_some()
+            || group.block.is_some()
+        {
+            return false;
+        }
+        let Some(first) = group.in_order(1, &self.jobs).first().copied() else {
+            return false;
+        };
+        let error = format!("its workers died {deaths} times while they held it: it is quarantined unread");
+        self.block(no, first, error);
+        self.relist(no);
+        true
     }
 
     /// Quarantines a group, whose jobs wait.
@@ -105,12 +168,12 @@ impl State {
         let Some(route) = self.routes.name(job.route).cloned() else {
             return;
         };
-        group.failures = group.failures.saturating_add(1);
-        group.last_error = Some(error.clone());
+        group.wait = None;
+        group.health.last_error = Some(error.clone());
         group.block = Some(Block {
             job: job.id,
             route,
-            failures: group.failures,
+            failures: group.health.failures_at(job.id),
             error,
             when,
         });
@@ -125,15 +188,28 @@ impl State {
 
     /// Moves a leased job to the dead letters.
     fn bury(&mut self, no: No<Group>, first: No<Job>, error: String) {
-        let when = self.this_moment();
         if let Some(group) = self.groups.get_mut(no) {
-            group.failures = 0;
-            group.last_error = Some(error.clone());
+            group.health.start_from_zero();
+            group.health.last_error = Some(error.clone());
         }
-        if let Some(job) = self.jobs.get_mut(first) {
-            job.stand = Stand::Dead(Box::new(Death { error, when }));
-            self.dead.insert(job.tenant, when, first);
-            self.routes.leave(job.route, In::Leased);
+        self.bury_job(no, first, In::Leased, error);
+    }
+
+    /// Makes a dead letter of a job that stands nowhere any more.
+    pub(super) fn bury_job(&mut self, no: No<Group>, job_no: No<Job>, from: In, error: String) {
+        let when = self.this_moment();
+        if let (Some(group), Some(job)) = (self.groups.get_mut(no), self.jobs.get_mut(job_no)) {
+            let bytes = job.content.stored_bytes();
+            group.bytes = group.bytes.saturating_sub(bytes);
+            self.tenants.lose(job.tenant, bytes);
+            job.window_until = None;
+            job.stand = Stand::Dead(Box::new(Death {
+                group: group.id.clone(),
+                error,
+                when,
+            }));
+            self.dead.insert(job.tenant, when, job_no);
+            self.routes.leave(job.route, from);
             self.routes.enter(job.route, In::Dead);
         }
     }

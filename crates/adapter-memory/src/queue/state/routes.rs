@@ -12,6 +12,18 @@ pub(super) enum In {
     Dead,
 }
 
+impl In {
+    /// Its counter.
+    pub(super) fn of(self, depth: &mut Depth) -> &mut u64 {
+        match self {
+            Self::Waiting => &mut depth.waiting,
+            Self::Leased => &mut depth.leased,
+            Self::Blocked => &mut depth.blocked,
+            Self::Dead => &mut depth.dead,
+        }
+    }
+}
+
 /// Every route that was ever staged, with how many of its jobs are where.
 #[derive(Default)]
 pub(super) struct Routes {
@@ -42,22 +54,28 @@ impl Routes {
         *count = count.saturating_sub(1);
     }
 
+    /// The routes in the order of their numbers, with their counters.
+    pub(super) fn all(&self) -> impl Iterator<Item = (No<Route>, &Route, Depth)> {
+        self.names.all().map(|(no, route)| {
+            let depth = self.depths.get(&no).copied().unwrap_or_default();
+            (no, route, depth)
+        })
+    }
+
+    /// Sets the counters of a route as they were counted.
+    pub(super) fn put_right(&mut self, no: No<Route>, depth: Depth) {
+        self.depths.insert(no, depth);
+    }
+
     fn count(&mut self, no: No<Route>, state: In) -> &mut u64 {
-        let depth = self.depths.entry(no).or_default();
-        match state {
-            In::Waiting => &mut depth.waiting,
-            In::Leased => &mut depth.leased,
-            In::Blocked => &mut depth.blocked,
-            In::Dead => &mut depth.dead,
-        }
+        state.of(self.depths.entry(no).or_default())
     }
 
     /// The routes that have a job, as a count would find them.
     pub(super) fn depths(&self) -> BTreeMap<Route, Depth> {
-        let depths = self.names.all().map(|(no, route)| {
-            let depth = self.depths.get(&no).copied().unwrap_or_default();
-            (route.clone(), depth)
-        });
-        depths.filter(|(_, depth)| *depth != Depth::default()).collect()
+        self.all()
+            .filter(|(_, _, depth)| *depth != Depth::default())
+            .map(|(_, route, depth)| (route.clone(), depth))
+            .collect()
     }
 }

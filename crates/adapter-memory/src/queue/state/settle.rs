@@ -2,12 +2,14 @@
 use super::{
     State,
     first::{First, KeptVerdict, reused},
-    group::Group,
+    group::{Group, LeaseKind},
     hash_of,
     no::No,
     stage::fits,
 };
-use foldwright_ports::{Error, Kind, LeaseRef, Nonce, Rest, Result, Settled, Settlement, Verdict, Want};
+use foldwright_ports::{
+    Error, Kind, LeaseRef, Nonce, Rest, Result, Settled, Settlement, Verdict, Want, WorkerId,
+};
 
 /// Neither a floor nor the clock raises tokens above this, so that tokens are always left.
 pub(super) const MAX_FLOOR: u64 = u64::MAX / 2;
@@ -23,6 +25,7 @@ impl State {
     pub(in crate::queue) fn settle(
         &mut self,
         nonce: Nonce,
+        worker: WorkerId,
         settlements: Vec<Settlement>,
         next: Option<&Want>,
     ) -> Result<Settled> {
@@ -40,7 +43,7 @@ impl State {
             .into_iter()
             .map(|settlement| self.settle_one(settlement))
             .collect();
-        let next = next.map_or_else(Vec::new, |want| self.grant(want));
+        let next = next.map_or_else(Vec::new, |want| self.grant(worker, want));
         let first = First::Settled {
             verdicts: verdicts.iter().map(KeptVerdict::of).collect(),
             next: next.iter().map(|lease| lease.fence).collect(),
@@ -91,6 +94,9 @@ impl State {
         let live = self.groups.get(group).and_then(|group| group.lease.as_ref());
         if live.is_some_and(|live| settlement.outcome.done > live.jobs.len()) {
             return invalid("more jobs are done than the lease holds");
+        }
+        if live.is_some_and(|live| live.kind == LeaseKind::Hold) && settlement.outcome.rest != Rest::Back {
+            return invalid("a hold runs no job: settle it with nothing done and the rest back");
         }
         if let Rest::Release {
             floor: Some(floor), ..

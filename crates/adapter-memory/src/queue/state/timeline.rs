@@ -28,6 +28,10 @@ impl<T: Copy> Timeline<T> {
         self.by_tenant.remove(&(tenant, when));
     }
 
+    pub(super) fn contains(&self, tenant: No<TenantId>, when: When) -> bool {
+        self.all.contains_key(&when) && self.by_tenant.contains_key(&(tenant, when))
+    }
+
     /// The rows behind `from`, oldest first.
     pub(super) fn of_all(&self, from: Option<When>) -> impl Iterator<Item = (When, T)> {
         let from = from.map_or(Bound::Unbounded, Bound::Excluded);
