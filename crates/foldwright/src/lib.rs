@@ -15,15 +15,24 @@ pub use foldwright_adapter_memory as memory;
 #[cfg(feature = "sqlite")]
 pub use foldwright_adapter_sqlite as sqlite;
 
+/// The kernel's traces over OTLP.
+#[cfg(feature = "otlp")]
+pub use foldwright_telemetry as telemetry;
+
+/// What a service tests its rules with.
+#[cfg(feature = "testing")]
+pub use foldwright_testing as testing;
+
 pub use foldwright_macros::{Event, Subset, Union};
 pub use foldwright_runtime::{
     Answered, Backlog, Counter, Counters, DescribedCommand, DescribedEnvelope, DescribedFold, DescribedMap,
-    DescribedPipeline, DescribedSubscriber, DescribedTable, Description, EffectError, Faults, Global, Kernel,
-    KernelBuilder, KillSwitch, MAX_FUTURE, NoBase, Operator, Pipeline, Projection, Propagation, Reader,
-    Receipt, ReceiptError, ReceiptKey, RefoldBudget, Restaged, RetainCursor, RetainError, Retained, Role,
-    SeededIds, SendError, SendRefused, Standing, StoredEvents, Subscriber, SubscriberCounts,
-    SubscriberOptions, Switch, SystemIds, TARGET, TooLarge, TraceParent, Unreadable, WhyNoBase, WithoutBase,
-    WorkerSettings, describe_metrics, metric_names,
+    DescribedPipeline, DescribedSubscriber, DescribedTable, Description, EffectError, Exit, Faults, Global,
+    Kernel, KernelBuilder, KillSwitch, MAX_FUTURE, NoBase, Operator, Pipeline, Projection, Propagation,
+    Reader, Receipt, ReceiptError, ReceiptKey, RefoldBudget, Restaged, RetainCursor, RetainError, Retained,
+    Role, SeededIds, SendError, SendRefused, Shutdown, ShutdownBudget, ShutdownError, Signals, Standing,
+    Stopped, StoredEvents, Subscriber, SubscriberCounts, SubscriberOptions, Switch, SystemIds, TARGET,
+    TooLarge, TooShort, TraceParent, Unreadable, WhyNoBase, WithoutBase, WorkerSettings, describe_metrics,
+    metric_names, run_until_signal,
 };
 
 /// What a service imports to write its types.

@@ -1,7 +1,11 @@
 //! What every handler works with.
 use crate::{
-    counters::Counters, fold::RefoldGate, router::Router, subscriber::SubscriberCounts,
-    telemetry::Propagation, wire::Bodies,
+    counters::Counters,
+    fold::RefoldGate,
+    router::Router,
+    subscriber::SubscriberCounts,
+    telemetry::{Propagation, RouteMetrics},
+    wire::Bodies,
 };
 use foldwright_ports::{IdSource, Ports, Route};
 use std::{
@@ -18,6 +22,8 @@ pub(crate) struct Context {
     pub(crate) router: Router,
     pub(crate) refolds: RefoldGate,
     pub(crate) counters: Arc<Counters>,
+    /// What is measured of each route.
+    pub(crate) metrics: BTreeMap<Route, RouteMetrics>,
     /// How spans and the contexts of jobs belong together.
     pub(crate) propagation: Arc<dyn Propagation>,
     /// By route.

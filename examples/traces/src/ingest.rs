@@ -1,19 +1,24 @@
 //! `traces ingest`: a file of requests in, summaries out.
 use crate::{
+    intake::{RefusedSpan, SPANS_PER_SEND, intent, offer},
     otlp::{OtlpError, RequestReader, RequestTenants, RequestsError, Span},
-    span_recorded::{RecordSpan, occurred_at},
     store::OpenError,
     trace_summary::TraceSummary,
 };
-use foldwright::{Backlog, Kernel, SendError, domain::SecurityError, ports::Limits, prelude::*};
+use foldwright::{
+    Backlog, Kernel, SendRefused,
+    domain::SecurityError,
+    ports::{Clock as _, Limits, SystemClock},
+    prelude::*,
+};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::{path::PathBuf, time::Duration};
 use tokio::sync::mpsc;
 
-/// How many spans one call to the kernel sends.
-const SPANS_PER_SEND: usize = 1_000;
 /// How many requests are read ahead.
 const READ_AHEAD: usize = 64;
+/// How many refused spans are named.
+const NAMED: usize = 20;
 
 /// What to ingest.
 #[derive(Debug)]
@@ -25,11 +30,26 @@ pub struct Input {
 }
 
 impl Input {
-    /// Whether the files are there and are what they should be, before a store is made for them.
+    /// Whether the files are there, begin as they should and belong together, before a store is made for them and
+    /// before any span is sent.
     pub fn check(&self) -> Result<(), IngestError> {
-        RequestReader::open(&self.file)?;
-        if let Tenants::File(path) = &self.tenants {
-            RequestTenants::open(path)?;
+        if let Some(first) = RequestReader::open(&self.file)?.next() {
+            first?;
+        }
+        let Tenants::File(path) = &self.tenants else {
+            return Ok(());
+        };
+        let lines = RequestTenants::open(path)?.count_requests(|line, tenant| {
+            TenantId::parse(tenant)
+                .map(drop)
+                .map_err(|source| IngestError::Tenant { line, source })
+        })?;
+        let requests = RequestReader::open(&self.file)?.count_requests()?;
+        if lines < requests {
+            return Err(RequestsError::TooFewLines { lines }.into());
+        }
+        if lines > requests {
+            return Err(RequestsError::TooManyLines { lines, requests }.into());
         }
         Ok(())
     }
@@ -54,16 +74,16 @@ pub enum IngestError {
     #[error("the file of tenants")]
     Requests(#[from] RequestsError),
     /// A line of it names no tenant.
-    #[error("request {request}")]
+    #[error("line {line} of the requests file")]
     Tenant {
-        /// Which request, from 0.
-        request: usize,
+        /// The line, counted from 1.
+        line: usize,
         /// Why.
         source: SecurityError,
     },
     /// The kernel refused a command.
     #[error("sending spans")]
-    Send(#[from] SendError<Declared<RecordSpan>>),
+    Send(#[from] SendRefused),
     /// A store failed.
     #[error(transparent)]
     Store(#[from] foldwright::ports::Error),
@@ -85,6 +105,10 @@ pub struct Ingested {
     pub spans: u64,
     /// Requests.
     pub requests: u64,
+    /// How many of the spans were refused.
+    pub refused: u64,
+    /// The first of those.
+    pub refused_first: Vec<RefusedSpan>,
     /// From the first request read to the last projection written.
     pub elapsed: Duration,
     /// What each tenant has in the store now.
@@ -117,7 +141,8 @@ pub async fn ingest(kernel: &Kernel, input: Input) -> Result<Ingested, IngestErr
     let started = tokio::time::Instant::now();
     let (sender, mut receiver) = mpsc::channel(READ_AHEAD);
     let reading = tokio::task::spawn_blocking(move || read(&input, &sender));
-    let (mut spans, mut requests) = (0, 0);
+    let (mut spans, mut requests, mut refused) = (0, 0, 0);
+    let mut refused_first = Vec::new();
     let mut batch = Vec::with_capacity(SPANS_PER_SEND);
     while let Some(request) = receiver.recv().await {
         let mut next = Some(request);
@@ -129,7 +154,10 @@ pub async fn ingest(kernel: &Kernel, input: Input) -> Result<Ingested, IngestErr
             }
         }
         spans += batch.len() as u64;
-        kernel.send_all(std::mem::take(&mut batch)).await?;
+        let no = offer(kernel, SystemClock.now(), std::mem::take(&mut batch)).await?;
+        refused += no.len() as u64;
+        let unnamed = NAMED.saturating_sub(refused_first.len());
+        refused_first.extend(no.into_iter().take(unnamed));
         progress.sent(spans, &kernel.backlog().await?);
     }
     reading
@@ -146,6 +174,8 @@ pub async fn ingest(kernel: &Kernel, input: Input) -> Result<Ingested, IngestErr
     Ok(Ingested {
         spans,
         requests,
+        refused,
+        refused_first,
         elapsed,
         tenants: totals(kernel).await?,
     })
@@ -160,22 +190,21 @@ async fn drain(kernel: &Kernel, progress: &Progress) -> Result<(), IngestError> 
     Ok(())
 }
 
-fn intent(tenant: &TenantId, span: Span) -> Intent<Declared<RecordSpan>> {
-    Intent::new(tenant.clone(), occurred_at(&span), Declared(span))
-}
-
 /// Reads requests until the input ends or nobody listens any more.
 fn read(input: &Input, sender: &mpsc::Sender<Request>) -> Result<(), IngestError> {
     let mut tenants = match &input.tenants {
         Tenants::One(tenant) => TenantSource::One(tenant),
         Tenants::File(path) => TenantSource::File(RequestTenants::open(path)?),
     };
-    for (request, spans) in RequestReader::open(&input.file)?.enumerate() {
+    for spans in RequestReader::open(&input.file)? {
         let spans = spans?;
         let tenant = match &mut tenants {
             TenantSource::One(tenant) => (*tenant).clone(),
-            TenantSource::File(lines) => TenantId::parse(lines.next_tenant()?)
-                .map_err(|source| IngestError::Tenant { request, source })?,
+            TenantSource::File(lines) => {
+                let tenant = lines.next_tenant()?;
+                let line = lines.line();
+                TenantId::parse(tenant).map_err(|source| IngestError::Tenant { line, source })?
+            }
         };
         if sender.blocking_send((tenant, spans)).is_err() {
             return Ok(());

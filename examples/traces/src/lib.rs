@@ -7,8 +7,10 @@
 //! the one place that knows an adapter.
 
 pub mod ingest;
+pub mod intake;
 pub mod otlp;
 pub mod pipeline;
+pub mod serve;
 pub mod service_usage;
 pub mod show;
 pub mod span_recorded;

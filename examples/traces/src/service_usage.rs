@@ -46,7 +46,8 @@ impl Fold for ServiceUsage {
                 let ai = GenAi::of(span);
                 usage.spans += 1;
                 usage.errors += u64::from(span.is_error());
-                usage.tokens += ai.input_tokens + ai.output_tokens;
+                let tokens = ai.input_tokens.saturating_add(ai.output_tokens);
+                usage.tokens = usage.tokens.saturating_add(tokens);
                 usage
             }
         }

@@ -5,12 +5,13 @@ use crate::{
 };
 use foldwright::{
     Kernel, Reader, Role, WorkerSettings,
+    ports::{Clock, Kind},
     sqlite::{Sqlite, SqliteSettings},
 };
-use std::{path::Path, time::Duration};
+use std::{path::Path, sync::Arc, time::Duration};
 
-/// A killed run's unfinished work waits this long before the next run takes it over.
-const LEASE: Duration = Duration::from_secs(5);
+/// How long a lease lives without a heartbeat, where nobody says.
+pub const LEASE: Duration = Duration::from_secs(5);
 
 /// The service on one SQLite file.
 pub struct Store {
@@ -20,9 +21,19 @@ pub struct Store {
 /// Why the service could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// The file.
+    /// The file, once it was open.
     #[error(transparent)]
     Store(#[from] foldwright::ports::Error),
+    /// The file could not be opened.
+    #[error("the store {path} cannot be used: {advice}")]
+    File {
+        /// Which one.
+        path: String,
+        /// What to do.
+        advice: &'static str,
+        /// Why.
+        source: foldwright::ports::Error,
+    },
     /// The composition.
     #[error(transparent)]
     Faults(#[from] foldwright::Faults),
@@ -37,9 +48,12 @@ pub enum OpenError {
 impl Store {
     /// Opens the store at `path`, and makes it if it is not there.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
-        Ok(Self {
-            sqlite: Sqlite::open(path, SqliteSettings::default())?,
-        })
+        let sqlite = Sqlite::open(path, SqliteSettings::default()).map_err(|source| OpenError::File {
+            path: path.display().to_string(),
+            advice: advice(source.kind()),
+            source,
+        })?;
+        Ok(Self { sqlite })
     }
 
     /// Opens a store that must be there.
@@ -52,13 +66,19 @@ impl Store {
         Self::open(path)
     }
 
-    /// Starts the kernel: sends and works in this process.
+    /// Starts the kernel: sends and works in this process. A killed run's unfinished work waits for
+    /// [`LEASE`] before this one takes it over.
     pub async fn start(&self) -> Result<Kernel, OpenError> {
+        self.start_with(LEASE).await
+    }
+
+    /// Starts the kernel with leases of another length.
+    pub async fn start_with(&self, lease: Duration) -> Result<Kernel, OpenError> {
         let settled = SettledTraces::open(self.sqlite.clone()).await?;
         let kernel = Kernel::builder(self.sqlite.ports(), Role::All)
             .pipeline(pipeline(TraceSettled::new(settled))?)
             .worker(WorkerSettings {
-                lease: LEASE,
+                lease,
                 ..WorkerSettings::default()
             })
             .start()?;
@@ -71,6 +91,12 @@ impl Store {
         Reader::new(self.sqlite.ports())
     }
 
+    /// What the store goes by.
+    #[must_use]
+    pub fn clock(&self) -> Arc<dyn Clock> {
+        self.sqlite.ports().clock
+    }
+
     /// The file itself, for tables of one's own.
     #[must_use]
     pub fn sqlite(&self) -> &Sqlite {
@@ -80,5 +106,19 @@ impl Store {
     /// Closes the file.
     pub async fn close(self) -> Result<(), OpenError> {
         Ok(self.sqlite.close().await?)
+    }
+}
+
+fn advice(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Unavailable | Kind::Timeout => {
+            "see that its directory exists and may be written and that no other program holds the file, then try again"
+        }
+        Kind::Full => "make room on the disk, then try again",
+        Kind::Corrupt => {
+            "it is no store or a damaged one; restore it from a backup, or name another with --store"
+        }
+        Kind::Unsupported => "a newer release made it; run that one, or name another with --store",
+        _ => "name another with --store",
     }
 }

@@ -79,8 +79,8 @@ impl Fold for TraceSummary {
                 }
                 summary.start_ns = summary.start_ns.min(span.start_ns);
                 summary.end_ns = summary.end_ns.max(span.end_ns);
-                summary.input_tokens += ai.input_tokens;
-                summary.output_tokens += ai.output_tokens;
+                summary.input_tokens = summary.input_tokens.saturating_add(ai.input_tokens);
+                summary.output_tokens = summary.output_tokens.saturating_add(ai.output_tokens);
                 summary.llm_calls += u64::from(ai.operation == Some("chat"));
                 summary.tool_calls += u64::from(ai.operation == Some("execute_tool"));
                 summary

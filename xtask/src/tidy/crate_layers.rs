@@ -12,6 +12,7 @@ const MACROS: &str = "foldwright-macros";
 const MEMORY: &str = "foldwright-adapter-memory";
 const PORTS: &str = "foldwright-ports";
 const RUNTIME: &str = "foldwright-runtime";
+const TESTING: &str = "foldwright-testing";
 
 /// What of other people's the domain may use, and why it stays pure with it.
 const DOMAIN_MAY_USE: [(&str, &str); 6] = [
@@ -44,6 +45,8 @@ fn layer_of(name: &str) -> Option<Layer> {
         CONFORMANCE => layer(&[DOMAIN, PORTS], &[MEMORY]),
         // A test is a composition root, and the memory adapter is the one for tests.
         RUNTIME => layer(&[DOMAIN, PORTS, MACROS], &[MEMORY, CONFORMANCE]),
+        // Equipment for tests: what it composes is a kernel in memory, and no user's service depends on it.
+        TESTING => layer(&[DOMAIN, PORTS, RUNTIME, MEMORY], &[MACROS]),
         _ if name.starts_with(ADAPTER) => layer(&[DOMAIN, PORTS], &[CONFORMANCE]),
         _ => None,
     }
@@ -138,6 +141,7 @@ mod tests {
             RUNTIME,
             FACADE,
             MEMORY,
+            TESTING,
             "foldwright-adapter-sqlite",
         ]
         .into_iter()
@@ -233,6 +237,28 @@ mod tests {
         assert_eq!(
             refused(RUNTIME, "crates/runtime", &dependencies),
             [SQLITE, MEMORY]
+        );
+    }
+
+    #[test]
+    fn the_testing_kit_knows_the_adapter_for_tests_alone() {
+        let dependencies = [
+            (DOMAIN, None),
+            (PORTS, None),
+            (RUNTIME, None),
+            (MEMORY, None),
+            (MACROS, Some("dev")),
+            (MACROS, None),
+            (SQLITE, None),
+            (FACADE, None),
+        ];
+        assert_eq!(
+            refused(TESTING, "crates/testing", &dependencies),
+            [MACROS, SQLITE, FACADE]
+        );
+        assert_eq!(
+            refused(RUNTIME, "crates/runtime", &[(TESTING, Some("dev"))]),
+            [TESTING]
         );
     }
 

@@ -5,7 +5,7 @@ use super::{
     settlement,
     stored_events::StoredEvents,
 };
-use crate::context::Context;
+use crate::{context::Context, telemetry::append_spans};
 use async_trait::async_trait;
 use foldwright_domain::{Batch, Handler, Rejected};
 use foldwright_ports::{
@@ -63,6 +63,7 @@ impl<C: Handler> RouteHandler for CommandHandler<C> {
         let answers = if appends.is_empty() {
             Vec::new()
         } else {
+            let _spans = append_spans(&appends, &*ctx.propagation);
             ctx.ports.log.append(appends).await
         };
         let batches = decided.iter().flatten().filter_map(|one| match one {

@@ -5,7 +5,7 @@ use super::{
     decider_state::UpToDate,
     stored_events::StoredEvents,
 };
-use crate::context::Context;
+use crate::{context::Context, telemetry::append_spans};
 use async_trait::async_trait;
 use foldwright_domain::{Batch, Decider, Fold, StreamKey};
 use foldwright_ports::{Append, Expect, FoldRow, Lease, StateKey, StateTable};
@@ -110,7 +110,9 @@ impl<C: Decider> DeciderHandler<C> {
                 Expect::Any
             },
         });
-        let answers = ctx.ports.log.append(appends.collect()).await;
+        let appends: Vec<_> = appends.collect();
+        let _spans = append_spans(&appends, &*ctx.propagation);
+        let answers = ctx.ports.log.append(appends).await;
         let batches = decided.iter().map(|(_, (batch, _))| batch);
         let stored = StoredEvents::load(batches.zip(&answers), ctx).await;
         let mut answers = answers.into_iter();

@@ -4,6 +4,7 @@ use crate::{
     context::Context,
     encoded::decode_json,
     subscriber::{CurrentState, EffectError, Subscriber},
+    telemetry::effect_span,
     wire::{BodyError, decode_event},
 };
 use async_trait::async_trait;
@@ -12,6 +13,7 @@ use std::{
     sync::{Arc, atomic::Ordering},
     time::Duration,
 };
+use tracing::Instrument;
 
 /// One subscriber.
 pub(crate) struct SubscriberHandler<X: Subscriber> {
@@ -50,12 +52,10 @@ impl<X: Subscriber> SubscriberHandler<X> {
                 }
                 Err(failure) => return settlement(lease, done, failure.rest()),
             };
-            match run_bounded(
-                async { self.subscriber.run(&job.event, &state).await },
-                ctx.effect_timeout,
-            )
-            .await
-            {
+            let context = job.event.meta.trace_context.as_deref();
+            let span = effect_span(&handed.route, context, &*ctx.propagation);
+            let run = async { self.subscriber.run(&job.event, &state).await };
+            match run_bounded(run.instrument(span), ctx.effect_timeout).await {
                 Ok(()) => done += 1,
                 Err(error) => return settlement(lease, done, rest(error)),
             }

@@ -9,7 +9,7 @@ use crate::{
     ids::SystemIds,
     pipeline::{Faults, Global, Installer, Part, Pipeline, Switches, Tables},
     subscriber::{KillSwitch, Subscriber},
-    telemetry::{Propagation, SpanFields},
+    telemetry::{Propagation, RouteMetrics, SpanFields},
     wire::{Bodies, FORMAT, OLDEST, RELEASED},
     worker::{Worker, WorkerSettings},
 };
@@ -223,6 +223,8 @@ impl KernelBuilder {
             adapters: adapters(&self.ports),
             settings,
         };
+        let measured = installer.routes.keys();
+        let metrics = measured.map(|route| (route.clone(), RouteMetrics::of(route)));
         let ctx = Arc::new(Context {
             bodies: Bodies::new(self.ports.hot_blobs.clone(), self.ports.cold_blobs.clone()),
             ports: self.ports,
@@ -232,6 +234,7 @@ impl KernelBuilder {
             counters: installer.counters,
             subscribers: installer.subscribers,
             format: self.format,
+            metrics: metrics.collect(),
             propagation: self.propagation,
             effect_timeout: self.worker.effect_timeout,
             stopping: AtomicBool::new(false),

@@ -2,13 +2,16 @@
 use super::{Desk, Receipt};
 use crate::{
     catch::caught,
+    context::Context,
     handlers::fits,
     pipeline::Registered,
+    telemetry::{TraceParent, send_span},
     wire::{BodyError, CommandBody, Content, Header, Subject, TooLarge, Wish},
 };
 use foldwright_domain::{Aggregate, Command, EventId, Intent, InvalidId, Millis, Position, StreamKey};
 use foldwright_ports::{Error, GroupId, JobId, Kind, NewJob};
 use std::{fmt, sync::Arc, time::Duration};
+use tracing::Span;
 
 /// How far after its acceptance a command's business time may lie: 24 h. One event from further ahead would make
 /// every later one of its aggregate late.
@@ -179,7 +182,7 @@ pub(super) async fn job<C: Command>(
     // An event says at least what its command does, where it is declared to be one. One that takes less is made from less.
     let idempotency_key = caught(|| intent.payload.idempotency_key()).unwrap_or_default();
     fits(payload.len(), idempotency_key.as_deref()).map_err(SendRefused::TooLarge)?;
-    let trace_context = trace_context(intent);
+    let (_span, trace_context) = begin_trace(intent, ctx);
     let body = CommandBody {
         id,
         occurred_at: intent.occurred_at,
@@ -234,6 +237,22 @@ pub(super) async fn job<C: Command>(
         context: Wish { answer: how.asks }.context(),
     };
     Ok((job, receipt))
+}
+
+/// Opens the span of a send: on the sender's trace, or at the beginning of a new one where spans are recorded. Answers it
+/// with the context that goes with the command.
+fn begin_trace<C: Command>(intent: &Intent<C>, ctx: &Context) -> (Span, Option<Arc<str>>) {
+    let given = trace_context(intent);
+    let span = send_span(C::NAME, given.as_deref(), &*ctx.propagation);
+    if span.is_disabled() {
+        return (span, given);
+    }
+    let context = ctx.propagation.context_of(&span).or(given).unwrap_or_else(|| {
+        let first = TraceParent::first(ctx.ids.nonce().0).to_text();
+        ctx.propagation.go_on(&span, &first);
+        first
+    });
+    (span, Some(context))
 }
 
 /// A trace context that is none is left out: it may come from an attacker, and a command must not fail for it.

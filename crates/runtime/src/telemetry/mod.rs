@@ -11,7 +11,7 @@ mod route_metrics;
 mod trace_parent;
 
 pub(crate) use gauges::Gauges;
-pub(crate) use job_spans::{JobSpans, append_span, send_span};
+pub(crate) use job_spans::{append_spans, effect_span, job_spans, send_span};
 pub use names::{describe_metrics, metric_names};
 pub(crate) use names::{labels_of, *};
 pub use propagation::Propagation;

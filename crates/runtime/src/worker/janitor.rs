@@ -1,6 +1,6 @@
 //! Work that any worker does for all: lapsed leases, orphaned bodies, and proving the queue right.
 use super::{Stop, WorkerSettings, checker::Checker};
-use crate::{context::Context, sweeper::Sweeper};
+use crate::{context::Context, sweeper::Sweeper, telemetry::Gauges};
 use std::sync::Arc;
 
 /// How many lapsed leases one look returns.
@@ -11,6 +11,7 @@ const REAPED_AT_ONCE: usize = 1_000;
 pub(crate) async fn tidy(ctx: Arc<Context>, settings: WorkerSettings, mut stop: Stop) {
     let mut sweeper = Sweeper::default();
     let mut checker = Checker::default();
+    let mut gauges = Gauges::default();
     let started = ctx.ports.clock.now();
     let (mut next_sweep, mut next_check) = (started.plus(settings.sweep), started.plus(settings.check));
     loop {
@@ -19,16 +20,23 @@ pub(crate) async fn tidy(ctx: Arc<Context>, settings: WorkerSettings, mut stop: 
             return;
         }
         match ctx.ports.queue.reap(REAPED_AT_ONCE).await {
-            Ok(reaped) if reaped.poisoned > 0 => {
-                tracing::error!(
-                    groups = reaped.poisoned,
-                    "groups are quarantined because handling them kills workers: see their errors, then unblock or drain them"
-                );
+            Ok(reaped) => {
+                ctx.counters.leases_lapsed.add(reaped.lapsed as u64);
+                ctx.counters.deaths_confirmed.add(reaped.deaths as u64);
+                ctx.counters.poisoned.add(reaped.poisoned as u64);
+                if reaped.poisoned > 0 {
+                    tracing::error!(
+                        groups = reaped.poisoned,
+                        "groups are quarantined because handling them kills workers: see their errors, then unblock or drain them"
+                    );
+                }
             }
-            Ok(_) => {}
             Err(error) => {
                 tracing::warn!(%error, "lapsed leases could not be returned, the next look tries again");
             }
+        }
+        if let Err(error) = gauges.look(&*ctx.ports.queue_admin).await {
+            tracing::warn!(%error, "the gauges of the queue could not be set, the next look tries again");
         }
         let now = ctx.ports.clock.now();
         if now >= next_sweep {

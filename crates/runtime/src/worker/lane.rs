@@ -155,13 +155,16 @@ impl Lane {
                 }
             };
             for (route, leases) in lane.by_route(begun, &mut ready, &stop) {
+                if let Some(metrics) = lane.ctx.metrics.get(&route) {
+                    metrics.claimed(&leases, lane.ctx.ports.clock.now());
+                }
                 let fences = leases.iter().map(|lease| lease.fence).collect();
                 let id = runs.begin(&route, &leases);
                 events.push(
                     async move {
                         let handler = lane.handlers.get(&route);
                         let settlements =
-                            run_route(&lane.ctx, handler, leases, &lane.budget, lane.splits).await;
+                            run_route(&lane.ctx, &route, handler, leases, &lane.budget, lane.splits).await;
                         Event::Ran(id, fences, settlements)
                     }
                     .boxed(),

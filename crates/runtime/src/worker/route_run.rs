@@ -3,14 +3,17 @@ use super::{body_budget::BodyBudget, body_budget::oversize, split_run::SplitRun}
 use crate::{
     context::Context,
     handlers::{RouteHandler, settlement},
+    telemetry::job_spans,
     wire::MAX_BODY_BYTES,
 };
-use foldwright_ports::{Lease, Rest, Settlement};
+use foldwright_ports::{Lease, Rest, Route, Settlement};
 use std::sync::{Arc, atomic::Ordering};
+use tokio::time::Instant;
 
 /// Runs leases of one route, as much at a time as there is room for their bodies.
 pub(super) async fn run_route(
     ctx: &Context,
+    route: &Route,
     handler: Option<&Arc<dyn RouteHandler>>,
     leases: Vec<Lease>,
     budget: &BodyBudget,
@@ -32,7 +35,12 @@ pub(super) async fn run_route(
             settled.extend(portion.iter().map(|lease| settlement(lease, 0, Rest::Back)));
             continue;
         }
+        let _spans = job_spans(route, &portion, &*ctx.propagation);
+        let started = Instant::now();
         settled.extend(SplitRun::run(ctx, handler, portion, splits).await);
+        if let Some(metrics) = ctx.metrics.get(route) {
+            metrics.ran(started.elapsed());
+        }
     }
     settled
 }

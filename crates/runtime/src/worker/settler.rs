@@ -71,8 +71,10 @@ impl Settler {
     ) -> Vec<Settlement> {
         let mut refused = Vec::new();
         for (settlement, verdict) in settlements.iter().zip(verdicts) {
+            self.measure(settlement, &verdict, held.get(&settlement.lease.fence));
             match verdict {
-                Verdict::Applied | Verdict::Already => {
+                Verdict::Already => self.ctx.counters.late_acks.add(1),
+                Verdict::Applied => {
                     self.ctx
                         .counters
                         .jobs_completed
@@ -95,6 +97,15 @@ impl Settler {
             }
         }
         refused
+    }
+
+    fn measure(&self, settlement: &Settlement, verdict: &Verdict, lease: Option<&LiveLease>) {
+        let Some(lease) = lease else { return };
+        let metrics = lease.route.as_ref().and_then(|route| self.ctx.metrics.get(route));
+        if let Some(metrics) = metrics {
+            let Outcome { done, rest } = &settlement.outcome;
+            metrics.settled(lease.jobs.len(), *done, rest, verdict);
+        }
     }
 
     /// An outcome that the store refuses is a failed attempt, so that it ends up in front of a person.

@@ -119,7 +119,12 @@ impl Worker {
         lanes.spawn(tidy(ctx.clone(), settings, stop));
         let mut keeper = JoinSet::new();
         keeper.spawn(keep(ctx.clone(), leases.clone(), settings, keeper_stop));
-        let record = Record::new(ctx, worker, capabilities(routes.iter()), settings);
+        let record = Record::new(
+            ctx,
+            worker,
+            capabilities(routes.iter().filter(|(_, installed)| installed.claimed)),
+            settings,
+        );
         Self {
             ctx: ctx.clone(),
             leases,

@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 
 use base64::Engine as _;
 use prost::Message as _;
+use serde::de::Error as _;
 use serde_json::{Map, Number, Value};
 
 use super::error::{DecodeError, SpanError};
@@ -26,8 +27,17 @@ const SPAN_ID_BYTES: usize = 8;
 /// # Errors
 ///
 /// One faulty span fails the request, as nothing else would tell its sender.
+/// [`Encoding::decode`](super::Encoding::decode) sets it apart instead.
 pub fn decode_json(body: &[u8]) -> Result<Vec<Span>, DecodeError> {
-    spans(serde_json::from_slice(body)?)
+    decode_json_request(body)?.all()
+}
+
+pub(super) fn decode_json_request(body: &[u8]) -> Result<Decoded, DecodeError> {
+    // A list would pass for a message whose first fields are left out.
+    if body.trim_ascii_start().first() == Some(&b'[') {
+        return Err(serde_json::Error::custom("a request is an object, not a list").into());
+    }
+    Ok(decode(serde_json::from_slice(body)?))
 }
 
 /// Reads one request in OTLP's protobuf encoding. Otherwise like [`decode_json`].
@@ -36,11 +46,47 @@ pub fn decode_json(body: &[u8]) -> Result<Vec<Span>, DecodeError> {
 ///
 /// As for [`decode_json`].
 pub fn decode_protobuf(body: &[u8]) -> Result<Vec<Span>, DecodeError> {
-    spans(wire::ExportTraceServiceRequest::decode(body)?)
+    decode_protobuf_request(body)?.all()
 }
 
-fn spans(request: wire::ExportTraceServiceRequest) -> Result<Vec<Span>, DecodeError> {
-    let mut spans = Vec::new();
+pub(super) fn decode_protobuf_request(body: &[u8]) -> Result<Decoded, DecodeError> {
+    Ok(decode(wire::ExportTraceServiceRequest::decode(body)?))
+}
+
+/// One request: its good spans and its faulty ones.
+#[derive(Debug, Default, Clone, PartialEq)]
+pub struct Decoded {
+    /// The good ones, in the order of the request.
+    pub spans: Vec<Span>,
+    /// The faulty ones.
+    pub faulty: Vec<FaultySpan>,
+}
+
+/// A span that breaks a rule of OTLP.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FaultySpan {
+    /// Which span of the request, counted from 0.
+    pub index: usize,
+    /// Its trace id as it came, in hex.
+    pub trace_id: String,
+    /// Its span id as it came, in hex.
+    pub span_id: String,
+    /// The rule.
+    pub error: SpanError,
+}
+
+impl Decoded {
+    /// All spans, or the first fault.
+    fn all(self) -> Result<Vec<Span>, DecodeError> {
+        match self.faulty.into_iter().next() {
+            None => Ok(self.spans),
+            Some(FaultySpan { index, error, .. }) => Err(DecodeError::Span { index, source: error }),
+        }
+    }
+}
+
+fn decode(request: wire::ExportTraceServiceRequest) -> Decoded {
+    let mut decoded = Decoded::default();
     for resource_spans in request.resource_spans {
         let service = service_name(resource_spans.resource);
         for raw in resource_spans
@@ -48,12 +94,28 @@ fn spans(request: wire::ExportTraceServiceRequest) -> Result<Vec<Span>, DecodeEr
             .into_iter()
             .flat_map(|scope| scope.spans)
         {
-            let index = spans.len();
-            let span = span(raw, &service).map_err(|source| DecodeError::Span { index, source })?;
-            spans.push(span);
+            let index = decoded.spans.len() + decoded.faulty.len();
+            let ids = [&raw.trace_id, &raw.span_id].map(|id| id_as_it_came(id));
+            match span(raw, &service) {
+                Ok(span) => decoded.spans.push(span),
+                Err(error) => {
+                    let [trace_id, span_id] = ids;
+                    decoded.faulty.push(FaultySpan {
+                        index,
+                        trace_id,
+                        span_id,
+                        error,
+                    });
+                }
+            }
         }
     }
-    Ok(spans)
+    decoded
+}
+
+/// At most a few bytes more than an id has: a faulty one may be any length.
+fn id_as_it_came(id: &[u8]) -> String {
+    hex::encode(id.get(..=TRACE_ID_BYTES).unwrap_or(id))
 }
 
 fn service_name(resource: Option<wire::Resource>) -> String {

@@ -52,6 +52,17 @@ pub enum OtlpError {
         /// The limit in bytes.
         limit: usize,
     },
+    /// A line of JSON that says nothing of traces, so that a wrong file is not taken for an empty one.
+    #[error(
+        "line {line} is JSON, but no OTLP trace request: it has no \"resourceSpans\"; \
+         give a file that an OTLP/JSON exporter wrote"
+    )]
+    NotTraces {
+        /// The request.
+        index: usize,
+        /// Its line, counted from 1.
+        line: usize,
+    },
     /// The request's bytes are not a valid request.
     #[error("request {index} is not a valid OTLP trace request")]
     Decode {

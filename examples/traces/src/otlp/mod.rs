@@ -5,16 +5,21 @@
 //! encodings of one request give equal [`Span`]s.
 
 mod decode;
+mod encoding;
 mod error;
+mod export_answer;
 mod json;
 mod reader;
 mod requests;
 mod source;
 mod span;
+mod weight;
 mod wire;
 
-pub use decode::{MAX_VALUE_DEPTH, decode_json, decode_protobuf};
+pub use decode::{Decoded, FaultySpan, MAX_VALUE_DEPTH, decode_json, decode_protobuf};
+pub use encoding::Encoding;
 pub use error::{DecodeError, OtlpError, SpanError};
+pub use export_answer::{PartialSuccess, encode_failure, encode_success};
 pub use reader::{MAX_REQUEST_BYTES, RequestReader};
 pub use requests::{MAX_LINE_BYTES, RequestTenants, RequestsError};
 pub use span::{Span, SpanEvent, SpanKind, SpanLink, StatusCode, UNKNOWN_SERVICE};
@@ -23,6 +28,8 @@ pub use span::{Span, SpanEvent, SpanKind, SpanLink, StatusCode, UNKNOWN_SERVICE}
 mod decode_property_test;
 #[cfg(test)]
 mod decode_test;
+#[cfg(test)]
+mod encoding_test;
 #[cfg(test)]
 mod reader_test;
 #[cfg(test)]

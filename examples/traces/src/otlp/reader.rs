@@ -1,8 +1,12 @@
+use std::collections::BTreeMap;
 use std::io::{BufRead as _, Read};
 use std::path::Path;
 
+use serde::de::IgnoredAny;
+
 use super::decode::{decode_json, decode_protobuf};
-use super::error::{DecodeError, OtlpError};
+use super::encoding::Encoding;
+use super::error::OtlpError;
 use super::source::{self, Line, Source};
 use super::span::Span;
 
@@ -19,20 +23,16 @@ const PREFIX_BYTES: usize = 4;
 /// a big-endian `u32`; plain or compressed with gzip. The content tells which. Blank lines do not
 /// count as requests. Only one request is in memory at a time.
 ///
-/// After an [`OtlpError::Decode`] the iterator goes on with the next request. Any other error is
+/// After an [`OtlpError::Decode`] or an [`OtlpError::NotTraces`] the iterator goes on with the next request. Any other error is
 /// the last item.
 pub struct RequestReader {
     source: Source,
     encoding: Encoding,
     index: usize,
+    /// Lines read so far, blank or not: what an editor would show.
+    line: usize,
     buffer: Vec<u8>,
     ended: bool,
-}
-
-#[derive(Clone, Copy)]
-enum Encoding {
-    Json,
-    Protobuf,
 }
 
 impl RequestReader {
@@ -74,6 +74,7 @@ impl RequestReader {
             source,
             encoding,
             index: 0,
+            line: 0,
             buffer: Vec::new(),
             ended: false,
         })
@@ -87,16 +88,35 @@ impl RequestReader {
         }
     }
 
-    fn decode(&self) -> Result<Vec<Span>, DecodeError> {
-        match self.encoding {
+    fn decode(&self, index: usize) -> Result<Vec<Span>, OtlpError> {
+        let decoded = match self.encoding {
             Encoding::Json => decode_json(&self.buffer),
             Encoding::Protobuf => decode_protobuf(&self.buffer),
+        };
+        let spans = decoded.map_err(|source| OtlpError::Decode { index, source })?;
+        if spans.is_empty() && self.encoding == Encoding::Json && !says_of_traces(&self.buffer) {
+            let line = self.line;
+            return Err(OtlpError::NotTraces { index, line });
         }
+        Ok(spans)
+    }
+
+    /// How many requests are left, without decoding them.
+    ///
+    /// # Errors
+    ///
+    /// As the iterator's, but for those of decoding.
+    pub fn count_requests(mut self) -> Result<usize, OtlpError> {
+        while self.read()? {
+            self.index += 1;
+        }
+        Ok(self.index)
     }
 
     fn read_line(&mut self) -> Result<bool, OtlpError> {
         let index = self.index;
         loop {
+            self.line += 1;
             match source::read_line(&mut self.source, &mut self.buffer, MAX_REQUEST_BYTES) {
                 Ok(Line::Blank) => {}
                 Ok(Line::Text) => return Ok(true),
@@ -170,10 +190,7 @@ impl Iterator for RequestReader {
             Ok(true) => {
                 let index = self.index;
                 self.index += 1;
-                Some(
-                    self.decode()
-                        .map_err(|source| OtlpError::Decode { index, source }),
-                )
+                Some(self.decode(index))
             }
             Ok(false) => {
                 self.ended = true;
@@ -185,4 +202,12 @@ impl Iterator for RequestReader {
             }
         }
     }
+}
+
+/// Whether an object that gave no spans is a request all the same. Requests are lenient with unknown fields, so a file
+/// of something else would look empty.
+#[expect(clippy::zero_sized_map_values, reason = "a set cannot be read from an object")]
+fn says_of_traces(object: &[u8]) -> bool {
+    serde_json::from_slice::<BTreeMap<String, IgnoredAny>>(object)
+        .is_ok_and(|fields| fields.is_empty() || fields.contains_key("resourceSpans"))
 }

@@ -68,6 +68,11 @@ impl RequestTenants {
         if !self.read_line()? {
             return Err(RequestsError::TooFewLines { lines: self.requests });
         }
+        self.tenant()
+    }
+
+    /// The tenant of the line in the buffer.
+    fn tenant(&mut self) -> Result<String, RequestsError> {
         let request: Request =
             serde_json::from_slice(&self.buffer).map_err(|source| RequestsError::Line {
                 line: self.line,
@@ -75,6 +80,31 @@ impl RequestTenants {
             })?;
         self.requests += 1;
         Ok(request.tenant)
+    }
+
+    /// The line that was read last, counted from 1.
+    #[must_use]
+    pub fn line(&self) -> usize {
+        self.line
+    }
+
+    /// How many requests are left, and that each has a tenant that `accept` takes.
+    ///
+    /// # Errors
+    ///
+    /// As [`next_tenant`](Self::next_tenant), or what `accept` says.
+    pub fn count_requests<E>(
+        mut self,
+        mut accept: impl FnMut(usize, String) -> Result<(), E>,
+    ) -> Result<usize, E>
+    where
+        E: From<RequestsError>,
+    {
+        while self.read_line()? {
+            let tenant = self.tenant()?;
+            accept(self.line, tenant)?;
+        }
+        Ok(self.requests)
     }
 
     /// Call it when the input has ended, to learn whether the requests file has as well.

@@ -28,7 +28,7 @@ impl Traces {
         self.command(args).output().unwrap()
     }
 
-    fn command(&self, args: &[&str]) -> Command {
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_traces"));
         command
             .args(args)
@@ -104,9 +104,13 @@ pub(crate) fn unzipped_lines(path: &Path) -> Vec<String> {
 }
 
 fn unzip(path: &Path) -> String {
-    let mut text = String::new();
+    String::from_utf8(unzipped(path)).unwrap()
+}
+
+pub(crate) fn unzipped(path: &Path) -> Vec<u8> {
+    let mut bytes = Vec::new();
     GzDecoder::new(fs::File::open(path).unwrap())
-        .read_to_string(&mut text)
+        .read_to_end(&mut bytes)
         .unwrap();
-    text
+    bytes
 }

@@ -5,7 +5,25 @@ mod command;
 #[cfg(test)]
 mod corpus;
 #[cfg(test)]
+mod http;
+#[cfg(test)]
+mod laws;
+#[cfg(test)]
 mod otlp;
+#[cfg(test)]
+mod refused;
+#[cfg(test)]
+mod serve_export;
+#[cfg(test)]
+mod serve_kills;
+#[cfg(test)]
+mod serve_limits;
+#[cfg(test)]
+mod serve_read;
+#[cfg(test)]
+mod serve_stop;
+#[cfg(test)]
+mod server;
 #[cfg(test)]
 mod settled;
 #[cfg(test)]

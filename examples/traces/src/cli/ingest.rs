@@ -1,0 +1,97 @@
+//! `traces ingest`.
+use super::Failure;
+use foldwright::prelude::TenantId;
+use foldwright_traces::{
+    ingest::{Ingested, Input, Tenants, ingest},
+    store::Store,
+};
+use std::{
+    io::{self, Write},
+    path::PathBuf,
+};
+
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// The file of requests.
+    file: PathBuf,
+    /// Whose requests they are.
+    #[arg(long, default_value = "default", value_parser = super::tenant, conflicts_with = "requests")]
+    tenant: TenantId,
+    /// A file that names the tenant of each request, one JSON object a line.
+    #[arg(long)]
+    requests: Option<PathBuf>,
+    /// The store; made if it is not there.
+    #[arg(long, env = "TRACES_STORE", default_value = "./foldwright.db")]
+    store: PathBuf,
+}
+
+pub(super) async fn run(args: Args) -> Result<(), Failure> {
+    let tenants = args.requests.map_or(Tenants::One(args.tenant), Tenants::File);
+    let input = Input {
+        file: args.file,
+        tenants,
+    };
+    input.check()?;
+    let store = Store::open(&args.store)?;
+    let kernel = store.start().await?;
+    let ingested = tokio::select! {
+        biased;
+        interrupted = tokio::signal::ctrl_c() => {
+            interrupted?;
+            None
+        }
+        ingested = ingest(&kernel, input) => Some(ingested),
+    };
+    kernel.close().await;
+    store.close().await?;
+    let Some(ingested) = ingested else {
+        return Err("interrupted: run it again to finish".into());
+    };
+    let ingested = ingested?;
+    match print(&ingested) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
+        _ => refused(&ingested),
+    }
+}
+
+fn print(ingested: &Ingested) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(
+        out,
+        "{:<16} {:>9} {:>8} {:>7} {:>11}",
+        "TENANT", "SPANS", "TRACES", "ERRORS", "TOKENS"
+    )?;
+    for totals in &ingested.tenants {
+        writeln!(
+            out,
+            "{:<16} {:>9} {:>8} {:>7} {:>11}",
+            totals.tenant, totals.spans, totals.traces, totals.errors, totals.tokens
+        )?;
+    }
+    let seconds = ingested.elapsed.as_secs_f64();
+    let rate = ingested.spans as f64 / seconds.max(f64::EPSILON);
+    writeln!(
+        out,
+        "{} spans of {} requests in {seconds:.2} s: {rate:.0} spans/s",
+        ingested.spans, ingested.requests
+    )
+}
+
+/// Everything else is stored, but whoever runs this in a script has to know.
+fn refused(ingested: &Ingested) -> Result<(), Failure> {
+    if ingested.refused == 0 {
+        return Ok(());
+    }
+    for span in &ingested.refused_first {
+        eprintln!(
+            "refused: trace {} span {}: {}",
+            span.trace_id, span.span_id, span.reason
+        );
+    }
+    let unnamed = ingested.refused - ingested.refused_first.len() as u64;
+    if unnamed > 0 {
+        eprintln!("refused: and {unnamed} more");
+    }
+    let (refused, spans) = (ingested.refused, ingested.spans);
+    Err(format!("{refused} of {spans} spans were refused, all others are stored").into())
+}
