@@ -3,22 +3,52 @@ use crate::error::{Fault, Outcome};
 use foldwright_ports::Cursor;
 use serde::{Serialize, de::DeserializeOwned};
 
-const VERSION: u8 = 1;
+/// The first format of every column; most have only this one.
+const FIRST: u8 = 1;
+const SECOND: u8 = 2;
 
 pub(crate) fn encode<T: Serialize>(value: &T) -> Outcome<Vec<u8>> {
-    postcard::to_extend(value, vec![VERSION])
+    encode_as(FIRST, value)
+}
+
+/// Encodes a value of a column that has a second format.
+pub(crate) fn encode_second<T: Serialize>(value: &T) -> Outcome<Vec<u8>> {
+    encode_as(SECOND, value)
+}
+
+fn encode_as<T: Serialize>(version: u8, value: &T) -> Outcome<Vec<u8>> {
+    postcard::to_extend(value, vec![version])
         .map_err(|error| Fault::invalid(format!("a value cannot be encoded: {error}")))
 }
 
 pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8], what: &'static str) -> Outcome<T> {
     match bytes {
-        [VERSION, rest @ ..] => {
-            postcard::from_bytes(rest).map_err(|error| Fault::corrupt(format!("{what}: {error}")))
-        }
-        [newer, ..] => Err(Fault::corrupt(format!(
-            "{what} has format {newer}: upgrade this binary"
-        ))),
-        [] => Err(Fault::corrupt(format!("{what} is empty"))),
+        [FIRST, rest @ ..] => read(rest, what),
+        other => Err(unknown(other, what)),
+    }
+}
+
+/// Decodes a value of a column that has a second format; `F` is its first one.
+pub(crate) fn decode_either<F, T>(bytes: &[u8], what: &'static str) -> Outcome<T>
+where
+    F: DeserializeOwned + Into<T>,
+    T: DeserializeOwned,
+{
+    match bytes {
+        [FIRST, rest @ ..] => read::<F>(rest, what).map(Into::into),
+        [SECOND, rest @ ..] => read(rest, what),
+        other => Err(unknown(other, what)),
+    }
+}
+
+fn read<T: DeserializeOwned>(bytes: &[u8], what: &'static str) -> Outcome<T> {
+    postcard::from_bytes(bytes).map_err(|error| Fault::corrupt(format!("{what}: {error}")))
+}
+
+fn unknown(bytes: &[u8], what: &'static str) -> Fault {
+    match bytes {
+        [newer, ..] => Fault::corrupt(format!("{what} has format {newer}: upgrade this binary")),
+        [] => Fault::corrupt(format!("{what} is empty")),
     }
 }
 

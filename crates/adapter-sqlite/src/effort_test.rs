@@ -8,8 +8,9 @@ use foldwright_domain::{
     AggregateId, Batch, CommandId, EventId, Identity, Meta, Millis, RawEvent, StreamKey, TenantId,
 };
 use foldwright_ports::{
-    Answer, Append, BlobHash, BlobRef, Body, Capabilities, Capability, Expect, GroupId, JobId, Limits,
-    NewJob, Nonce, Outcome, Ports, Rest, Room, Route, Settlement, Want, WorkerId,
+    Answer, Append, BlobHash, BlobRef, Body, Capabilities, Capability, EventRef, Expect, GroupId, JobId,
+    Limits, NewJob, Nonce, Outcome, Ports, Rest, Room, Route, Scope, Settlement, TenantLimits, Want,
+    WorkerId,
 };
 use rusqlite::{
     Connection, StatementStatus,
@@ -33,6 +34,8 @@ struct Effort {
     steps: i32,
     /// Rows that it walked through.
     walked: i32,
+    /// How often it was run.
+    runs: u64,
 }
 
 impl Effort {
@@ -46,14 +49,21 @@ impl Effort {
         self.steps = self.steps.max(now.0 - before.0);
         self.walked = self.walked.max(now.1 - before.1);
         self.before = now;
+        self.runs += 1;
     }
 }
 
-/// Jobs in the longest group, groups in the longest line, events in the longest stream.
+/// Jobs in the longest group, groups in the longest line, tenants in line, events in the longest stream.
 const MANY: u64 = 3_000;
 
 /// A statement's fair share of steps: for a batch of a few rows.
 const STEPS: i32 = 1_500;
+
+/// How many statements have been run so far.
+fn runs() -> u64 {
+    let efforts = EFFORTS.lock().unwrap();
+    efforts.values().map(|effort| effort.runs).sum()
+}
 
 pub(crate) fn watch(db: &Connection) {
     db.trace_v2(
@@ -80,8 +90,12 @@ fn route(name: &str) -> Route {
 }
 
 fn group(key: &str) -> GroupId {
+    group_of("acme", key)
+}
+
+fn group_of(tenant: &str, key: &str) -> GroupId {
     GroupId {
-        tenant: tenant(),
+        tenant: TenantId::parse(tenant).unwrap(),
         path: "fold/totals".into(),
         key: key.into(),
     }
@@ -149,9 +163,11 @@ fn append(n: u64, id: &str, expect: Expect) -> Append {
 }
 
 fn want(groups: usize) -> Want {
-    let routes = [(route("totals"), Capability { version: 1 })]
-        .into_iter()
-        .collect();
+    want_of("totals", groups)
+}
+
+fn want_of(name: &str, groups: usize) -> Want {
+    let routes = [(route(name), Capability { version: 1 })].into_iter().collect();
     Want {
         capabilities: Arc::new(Capabilities { routes, format: 1 }),
         max_groups: groups,
@@ -180,11 +196,45 @@ async fn fill(ports: &Ports) {
             ..job(4 * MANY + n, &known, "hot")
         });
     }
+    fill_tenants(ports).await;
     ports.queue.stage(Nonce(1), jobs, Room::Sender).await.unwrap();
     let appends = (0..MANY).map(|n| append(n, "hot", Expect::Any));
     ports.log.append(appends.collect()).await;
     let appends = (MANY..2 * MANY).map(|n| append(n, &format!("cold {n}"), Expect::Any));
     ports.log.append(appends.collect()).await;
+}
+
+/// Many tenants that are ready, some of their groups paused, and of those who share the line of the calls one that is
+/// parked and one that is paused, each with many groups.
+async fn fill_tenants(ports: &Ports) {
+    let (queue, admin) = (&ports.queue, &ports.queue_admin);
+    let (known, shared) = (route("totals"), route("shared"));
+    let of = |n: u64, tenant: &str, route: &Route| NewJob {
+        group: group_of(tenant, &format!("{n}")),
+        ..job(5 * MANY + n, route, "")
+    };
+    let parked = group_of("parked", "").tenant;
+    let capped = TenantLimits {
+        cap: Some(1),
+        ..TenantLimits::default()
+    };
+    admin.limit(&parked, Some(capped)).await.unwrap();
+    let mut jobs = Vec::new();
+    for n in 0..MANY {
+        jobs.push(of(n, "parked", &known));
+        jobs.push(of(n, "paused", &known));
+        jobs.push(of(n, &format!("ready-{n}"), &shared));
+    }
+    let paused = Scope::Tenant(group_of("paused", "").tenant);
+    admin.pause(&paused, "a test").await.unwrap();
+    queue.stage(Nonce(2), jobs, Room::Sender).await.unwrap();
+    let leases = queue.claim(Nonce(3), WorkerId(9), &want(9)).await.unwrap();
+    assert_eq!(leases.len(), 1);
+    assert_eq!(leases[0].group.tenant, parked, "it is at its cap from here on");
+    for n in 0..MANY / 10 {
+        let group = Scope::Group(group_of(&format!("ready-{n}"), &format!("{n}")));
+        admin.pause(&group, "a test").await.unwrap();
+    }
 }
 
 /// Every ordinary call, a few times.
@@ -242,6 +292,26 @@ async fn use_it(ports: &Ports) {
             .settle(nonce(3), WorkerId(1), quarantine.collect(), None)
             .await
             .unwrap();
+        let worker = WorkerId(u128::from(n));
+        let knows = want(1).capabilities;
+        queue.beat(worker, &knows, Duration::from_secs(30)).await.unwrap();
+        let named = [group("hot"), group(&format!("held {n}"))];
+        queue
+            .hold(nonce(4), worker, &named, Duration::from_secs(30))
+            .await
+            .unwrap();
+        queue.goodbye(worker).await.unwrap();
+        // Of tenants that are each one of many.
+        for (groups, most, k) in [(1, 40, 5), (50, 600, 6)] {
+            let before = runs();
+            let leases = queue
+                .claim(nonce(k), worker, &want_of("shared", groups))
+                .await
+                .unwrap();
+            let statements = runs() - before;
+            assert_eq!(leases.len(), groups);
+            assert!(statements < most, "{statements} statements for {groups} groups");
+        }
         queue.reap(100).await.unwrap();
         queue.wait(&want(1).capabilities, Duration::ZERO).await.unwrap();
         queue
@@ -264,6 +334,11 @@ async fn use_it(ports: &Ports) {
         log.append(vec![append(base + 1, "hot", Expect::Count(1))]).await;
         log.append(vec![append(base + 2, &format!("new {n}"), Expect::Count(0))])
             .await;
+        let event = EventRef {
+            stream: stream("hot"),
+            id: command(n).event(0).unwrap(),
+        };
+        assert!(log.find(&[event]).await.unwrap()[0].is_some());
         log.load(&stream("hot"), None, Limits::items(5)).await.unwrap();
         let all = foldwright_ports::Selection::all(tenant());
         log.scan(&all, None, Limits::items(5)).await.unwrap();
@@ -284,6 +359,24 @@ async fn look(ports: &Ports) {
         admin.unblock(&group.group).await.unwrap();
     }
     admin.group(&group("follows")).await.unwrap();
+    admin.why(&group("follows")).await.unwrap();
+    admin.why(&group("hot")).await.unwrap();
+    admin.jobs(&group("hot"), None, Limits::items(5)).await.unwrap();
+    let one = JobId::of_command(command(MANY), &route("totals"));
+    admin.job(&tenant(), one).await.unwrap();
+    admin.why_job(&tenant(), one).await.unwrap();
+    admin.tenant(&tenant()).await.unwrap();
+    admin.workers().await.unwrap();
+    for scope in [
+        Scope::All,
+        Scope::Route(route("other")),
+        Scope::Tenant(tenant()),
+        Scope::Group(group("hot")),
+    ] {
+        admin.pause(&scope, "a test").await.unwrap();
+        admin.resume(&scope).await.unwrap();
+    }
+    admin.bury(&group("hot"), "a test", 2).await.unwrap();
     admin.drain(&group("new"), 2).await.unwrap();
     let dead = admin.dead_letters(None, None, Limits::items(3)).await.unwrap();
     admin
@@ -320,6 +413,9 @@ fn no_ordinary_call_walks_through_a_table() {
         "FROM fw_queue",
         "FROM fw_depths",
         "fw_queue SET",
+        "fw_outages",
+        "fw_pauses",
+        "fw_workers",
         "ORDER BY n LIMIT",
         "ORDER BY base LIMIT",
     ];

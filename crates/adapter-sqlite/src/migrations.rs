@@ -7,7 +7,10 @@ use rusqlite::{Connection, TransactionBehavior};
 pub(crate) const APPLICATION_ID: i32 = 0x4677_7274;
 
 /// In order; the header's user version counts those that were applied.
-const MIGRATIONS: [&str; 1] = [include_str!("../migrations/0001_initial.sql")];
+const MIGRATIONS: [&str; 2] = [
+    include_str!("../migrations/0001_initial.sql"),
+    include_str!("../migrations/0002_fair_claims.sql"),
+];
 
 /// Refuses a file of another program, or of a newer release.
 pub(crate) fn check(db: &Connection) -> Outcome<()> {

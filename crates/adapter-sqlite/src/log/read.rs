@@ -1,8 +1,9 @@
 //! Reading streams and single events.
 use super::row::{self, FIRST, Place, Stream, select_events};
 use crate::{codec, error::Outcome, page::Filling, reader::Read};
-use foldwright_domain::{RawEvent, StreamKey};
+use foldwright_domain::{EventId, Identity, RawEvent, StreamKey};
 use foldwright_ports::{Cursor, EventRef, Limits, Page};
+use rusqlite::params;
 use std::collections::BTreeMap;
 
 /// The events of one stream, in canonical order.
@@ -42,27 +43,59 @@ pub(super) fn count(read: &mut Read<'_>, streams: &[StreamKey]) -> Outcome<Vec<u
     Ok(counts)
 }
 
-/// Single events. There is no index on event ids, so a stream is looked through once, by its index alone, however many
-/// of its events are asked for.
+/// Single events. Nearly all of them are found by the identity that follows from their ids. Those that have one of their
+/// own are looked for in the index of their stream, once however many of its events are asked for.
 pub(super) fn find(read: &mut Read<'_>, events: &[EventRef]) -> Outcome<Vec<Option<RawEvent>>> {
-    let mut streams: BTreeMap<&StreamKey, Vec<(usize, [u8; 16])>> = BTreeMap::new();
+    let mut streams: BTreeMap<&StreamKey, Vec<(usize, &EventRef)>> = BTreeMap::new();
     for (n, event) in events.iter().enumerate() {
-        let id = event.id.as_u128().to_be_bytes();
-        streams.entry(&event.stream).or_default().push((n, id));
+        streams.entry(&event.stream).or_default().push((n, event));
     }
     let mut found = vec![None; events.len()];
     for (key, wanted) in streams {
         let Some(stream) = Stream::find(read.db, read.names, key)? else {
             continue;
         };
+        let mut others = Vec::new();
+        for (n, event) in wanted {
+            match by_identity(read, &stream, event.id)? {
+                Some(event) => put(&mut found, n, event),
+                None => others.push((n, event.id.as_u128().to_be_bytes())),
+            }
+        }
+        if others.is_empty() {
+            continue;
+        }
         let numbers = numbers(read, &stream)?;
-        for (n, id) in wanted {
-            if let (Some(seq), Some(found)) = (numbers.get(&id), found.get_mut(n)) {
-                *found = one(read, &stream, *seq)?;
+        for (n, id) in others {
+            if let Some(seq) = numbers.get(&id)
+                && let Some(event) = one(read, &stream, *seq)?
+            {
+                put(&mut found, n, event);
             }
         }
     }
     Ok(found)
+}
+
+fn put(found: &mut [Option<RawEvent>], n: usize, event: RawEvent) {
+    if let Some(found) = found.get_mut(n) {
+        *found = Some(event);
+    }
+}
+
+/// The event of this id, if its identity follows from it.
+fn by_identity(read: &mut Read<'_>, stream: &Stream, id: EventId) -> Outcome<Option<RawEvent>> {
+    let mut select = read
+        .db
+        .prepare_cached(select_events!("WHERE tenant = ?1 AND identity = ?2"))?;
+    let mut rows = select.query(params![stream.tenant, Identity::of_id(id).0])?;
+    let Some(row) = rows.next()? else {
+        return Ok(None);
+    };
+    let here =
+        row.get::<_, i64>(2)? == stream.number && row.get::<_, [u8; 16]>(4)? == id.as_u128().to_be_bytes();
+    here.then(|| row::read(read.db, read.names, row, stream))
+        .transpose()
 }
 
 /// The rows of a stream's events by id; of several with one id the canonically first.

@@ -1,13 +1,16 @@
 //! The operator's verbs.
 use super::{
     counters::State,
-    dedup,
-    group::{Group, LeasedJob, select_groups},
-    outcome,
+    dead, dedup,
+    group::{Group, select_groups},
+    groups::Named,
+    jobs::stored_bytes,
+    line, outcome,
+    record::LeasedJob,
+    since::Since,
     work::Work,
 };
 use crate::{
-    codec,
     error::{Fault, Outcome},
     page::Filling,
     reader::Read,
@@ -48,27 +51,21 @@ fn negative(_: std::num::TryFromIntError) -> Fault {
 /// One group as it stands.
 pub(super) fn view(read: &mut Read<'_>, id: &GroupId) -> Outcome<Option<GroupView>> {
     let (db, now) = (read.db, read.now.0);
-    let (Some(tenant), Some(path)) = (
-        read.names.find(db, id.tenant.as_str())?,
-        read.names.find(db, &id.path)?,
-    ) else {
+    let Some(group) = Group::find(db, read.names, id)? else {
         return Ok(None);
     };
-    let mut select = db.prepare_cached(select_groups!("WHERE tenant = ?1 AND path = ?2 AND key = ?3"))?;
-    let mut rows = select.query(params![tenant, path, id.key.as_ref()])?;
-    let Some(row) = rows.next()? else {
-        return Ok(None);
-    };
-    let group = Group::read(row)?;
-    if group.counts.is_empty() {
+    if group.counts.is_empty() && group.lease.is_none() {
         return Ok(None);
     }
+    let first = line::first_job(db, group.gid, now)?;
+    let leased = group.lease.as_ref().and_then(|lease| lease.jobs.0.first());
+    let first = leased.map(|job| job.seq).or(first.map(|job| job.seq));
     let mut select =
         db.prepare_cached("SELECT id, tenant FROM fw_jobs WHERE gid = ?1 ORDER BY score, seq LIMIT ?2")?;
     let mut rows = select.query((group.gid, SHOWN))?;
     let mut jobs = Vec::new();
     while let Some(row) = rows.next()? {
-        if row.get::<_, i64>(1)? != tenant {
+        if row.get::<_, i64>(1)? != group.tenant {
             return Err(Fault::Foreign("stored job"));
         }
         jobs.push(JobId(row.get(0)?));
@@ -77,7 +74,7 @@ pub(super) fn view(read: &mut Read<'_>, id: &GroupId) -> Outcome<Option<GroupVie
         jobs,
         depth: group.counts.total(),
         leased: group.lease.is_some(),
-        failures: group.more.failures,
+        failures: first.map_or(0, |seq| group.more.failures_of(seq)),
         previous: group.previous,
         blocked_by: group.more.blocked.map(|block| block.error),
         last_error: group.more.last_error,
@@ -93,37 +90,25 @@ pub(super) fn blocked(
     limits: Limits,
 ) -> Outcome<Page<BlockedGroup>> {
     let db = read.db;
-    let (since, gid): (i64, i64) = match from {
-        Some(cursor) => codec::cursor(cursor)?,
-        None => (i64::MIN, i64::MIN),
+    let Some(start) = Since::new(read, tenant, from)? else {
+        return Ok(Page::last(Vec::new()));
     };
-    let tenant = match tenant {
-        Some(tenant) => match read.names.find(db, tenant.as_str())? {
-            Some(tenant) => Some(tenant),
-            None => return Ok(Page::last(Vec::new())),
-        },
-        None => None,
-    };
-    let mut select = db.prepare_cached(if tenant.is_some() {
+    let mut select = db.prepare_cached(if start.tenant.is_some() {
         select_groups!("WHERE tenant = ?3 AND blocked_at IS NOT NULL AND (blocked_at, gid) > (?1, ?2) ORDER BY blocked_at, gid")
     } else {
         select_groups!("WHERE blocked_at IS NOT NULL AND (blocked_at, gid) > (?1, ?2) AND ?3 IS NULL ORDER BY blocked_at, gid")
     })?;
-    let mut rows = select.query(params![since, gid, tenant])?;
+    let mut rows = select.query(params![start.last.0, start.last.1, start.tenant])?;
     let mut page = Filling::new(limits);
     while let Some(row) = rows.next()? {
         let group = Group::read(row)?;
-        let Some(block) = group.more.blocked else {
+        let Some(block) = group.more.blocked.clone() else {
             return Err(Fault::corrupt("a blocked group has lost its record"));
         };
         let key = (block.since, group.gid);
         let bytes = group.key.len() + block.error.len();
         let blocked = BlockedGroup {
-            group: GroupId {
-                tenant: read.names.tenant(db, group.tenant)?,
-                path: read.names.text(db, group.path)?,
-                key: group.key.into(),
-            },
+            group: group.id(db, read.names)?,
             job: JobId(block.job),
             route: read.names.route(db, block.route)?,
             failures: group.more.failures,
@@ -148,7 +133,7 @@ pub(super) fn unblock(work: &mut Work<'_, '_>, id: &GroupId) -> Outcome<bool> {
     }
     let group = entry.misplace();
     group.more.blocked = None;
-    group.forgive();
+    group.more.forgive();
     for (route, n) in group.counts.iter() {
         work.depths.shift(route, State::Blocked, State::Waiting, n);
     }
@@ -158,21 +143,40 @@ pub(super) fn unblock(work: &mut Work<'_, '_>, id: &GroupId) -> Outcome<bool> {
 
 /// Discards waiting and blocked jobs of a group, in order.
 pub(super) fn drain(work: &mut Work<'_, '_>, id: &GroupId, limit: usize) -> Outcome<usize> {
+    remove(work, id, limit, |work, gid, job, state| {
+        let tenant = work.groups.entry(gid)?.group.tenant;
+        work.drop_job(gid, job, state)?;
+        outcome::end_job(work, tenant, job)
+    })
+}
+
+/// Moves waiting and blocked jobs of a group to the dead letters, in order.
+pub(super) fn bury(work: &mut Work<'_, '_>, id: &GroupId, reason: &str, limit: usize) -> Outcome<usize> {
+    remove(work, id, limit, |work, gid, job, state| {
+        dead::bury(work, gid, job, state, reason)
+    })
+}
+
+/// Takes jobs that are not handed out from a group, in order; answers how many.
+fn remove(
+    work: &mut Work<'_, '_>,
+    id: &GroupId,
+    limit: usize,
+    take: impl Fn(&mut Work<'_, '_>, i64, &LeasedJob, State) -> Outcome<()>,
+) -> Outcome<usize> {
     let db = work.write.db;
     let Some(gid) = find(work, id)? else {
         return Ok(0);
     };
     let group = &work.groups.entry(gid)?.group;
-    let tenant = group.tenant;
-    let state = if group.more.blocked.is_some() {
-        State::Blocked
-    } else {
-        State::Waiting
-    };
+    let state = State::of_group(group);
     let mut jobs = Vec::new();
     {
-        let mut select =
-            db.prepare_cached("SELECT seq, route FROM fw_jobs WHERE gid = ?1 ORDER BY score, seq")?;
+        let mut select = db.prepare_cached(concat!(
+            "SELECT seq, route, ",
+            stored_bytes!(),
+            " FROM fw_jobs WHERE gid = ?1 ORDER BY score, seq"
+        ))?;
         let mut rows = select.query([gid])?;
         while jobs.len() < limit {
             let Some(row) = rows.next()? else {
@@ -182,6 +186,7 @@ pub(super) fn drain(work: &mut Work<'_, '_>, id: &GroupId, limit: usize) -> Outc
                 seq: row.get(0)?,
                 route: row.get(1)?,
                 holds: true,
+                bytes: Some(row.get(2)?),
             };
             if !group.holds_leased(job.seq) {
                 jobs.push(job);
@@ -192,23 +197,18 @@ pub(super) fn drain(work: &mut Work<'_, '_>, id: &GroupId, limit: usize) -> Outc
         return Ok(0);
     }
     for job in &jobs {
-        outcome::end_job(work, tenant, job)?;
-        work.depths.add(job.route, state, -1);
-        let group = work.groups.entry(gid)?.misplace();
-        group.counts.remove(job.route);
-        dedup::close(group, job.seq);
+        take(work, gid, job, state)?;
+        dedup::close(work.groups.entry(gid)?.misplace(), job.seq);
     }
-    work.groups.entry(gid)?.misplace().forgive();
+    work.groups.entry(gid)?.misplace().more.forgive();
+    work.write.woke = true;
     Ok(jobs.len())
 }
 
 fn find(work: &mut Work<'_, '_>, id: &GroupId) -> Outcome<Option<i64>> {
     let db = work.write.db;
-    let (Some(tenant), Some(path)) = (
-        work.write.names.find(db, id.tenant.as_str())?,
-        work.write.names.find(db, &id.path)?,
-    ) else {
+    let Some(named) = Named::find(db, work.write.names, id)? else {
         return Ok(None);
     };
-    work.groups.find(db, tenant, path, &id.key)
+    work.groups.find(db, named.tenant, named.path, &id.key)
 }

@@ -1,5 +1,5 @@
 //! Answers of commands, for their receipts.
-use super::{group::LeasedJob, jobs, work::Work};
+use super::{jobs, record::LeasedJob, work::Work};
 use crate::{
     error::{Fault, Outcome},
     page::limit_of,

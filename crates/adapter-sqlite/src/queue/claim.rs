@@ -2,58 +2,58 @@
 use super::{
     counters::State,
     dedup,
+    fair::Fair,
+    gates::Gates,
     grants::{self, Member},
-    group::{Block, Group, Leased, LeasedJob, select_groups},
+    group::{Group, Leased, Turn},
     groups::Entry,
     jobs::{Stored, select_jobs},
     line,
+    record::{Block, LeasedJob, LeasedJobs},
+    tenants::unsigned,
+    troubles,
     work::Work,
 };
 use crate::{
     error::{Fault, Outcome},
-    page::limit_of,
+    names::Names,
 };
 use foldwright_domain::Millis;
-use foldwright_ports::{Fence, GroupId, HandedJob, Lease, Want};
-use std::collections::VecDeque;
+use foldwright_ports::{Fence, HandedJob, Lease, Want, WorkerId};
+use rusqlite::Connection;
 
-/// One line of waiting groups, as far as it was read.
-struct Line {
-    slot: i64,
-    read: VecDeque<Group>,
-    /// Whether the line may go on behind what was read.
-    more: bool,
-}
-
-/// Hands out the groups whose first due jobs have been due the longest. Groups must have been saved before.
-pub(super) fn claim(work: &mut Work<'_, '_>, want: &Want) -> Outcome<Vec<Lease>> {
+/// Hands out groups, each of the tenant at its turn.
+pub(super) fn claim(work: &mut Work<'_, '_>, worker: WorkerId, want: &Want) -> Outcome<Vec<Lease>> {
     if want.max_groups == 0 || want.max_jobs_per_group == 0 {
         return Ok(Vec::new());
     }
+    work.save_groups()?;
     line::advance(work)?;
+    let (db, now) = (work.write.db, work.now());
+    let shut = *work.numbers.pauses() > 0 || work.numbers.may_be_closed(now);
+    let gates = if shut {
+        Gates::load(db, now)?
+    } else {
+        Gates::default()
+    };
     let slots = work
         .write
         .slots
-        .served(work.write.db, work.write.names, &want.capabilities)?;
-    // Enough for one read of each line in the ordinary case.
-    let step = want.max_groups.div_ceil(slots.len().max(1)).max(4);
-    let mut lines: Vec<Line> = slots
-        .into_iter()
-        .map(|slot| Line {
-            slot,
-            read: VecDeque::new(),
-            more: true,
-        })
-        .collect();
+        .served(db, work.write.names, &gates, &want.capabilities)?;
+    let mut fair = Fair::new(work, slots)?;
     let mut leases = Vec::new();
     let mut members = Vec::new();
     let mut bytes = want.max_bytes;
     while leases.len() < want.max_groups {
-        let Some(group) = oldest(work, &mut lines, step)? else {
+        let room = want.max_groups - leases.len();
+        let Some(group) = fair.next(work, room)? else {
             break;
         };
-        let alone = leases.is_empty();
-        match hand_out(work, group, want, bytes, alone)? {
+        let (alone, tenant, wary) = (leases.is_empty(), group.tenant, group.more.wary);
+        if wary && !alone {
+            break;
+        }
+        match hand_out(work, group, want, &gates, bytes, alone)? {
             Handed::Lease(lease, member, spent) => {
                 bytes = bytes.saturating_sub(spent);
                 leases.push(lease);
@@ -62,33 +62,17 @@ pub(super) fn claim(work: &mut Work<'_, '_>, want: &Want) -> Outcome<Vec<Lease>>
             Handed::Nothing => {}
             Handed::NoRoom => break,
         }
+        if wary && !leases.is_empty() {
+            break;
+        }
+        if leases.len() < want.max_groups {
+            fair.go_on(work, tenant, want.max_groups - leases.len())?;
+        }
     }
     if let Some(first) = leases.first() {
-        let base = number(first.fence);
-        grants::insert(work.write.db, base, work.now(), first.until.0, &members)?;
+        grants::insert(work.write, number(first.fence), worker, first.until.0, &members)?;
     }
     Ok(leases)
-}
-
-/// Takes the group that comes first from all lines.
-fn oldest(work: &Work<'_, '_>, lines: &mut [Line], step: usize) -> Outcome<Option<Group>> {
-    for line in lines.iter_mut().filter(|line| line.more && line.read.is_empty()) {
-        // Those that were read before have left the line by now.
-        let mut select = work.write.db.prepare_cached(select_groups!(
-            "WHERE slot = ?1 AND at <= ?2 ORDER BY at, gid LIMIT ?3"
-        ))?;
-        let mut rows = select.query((line.slot, work.now(), limit_of(step)))?;
-        while let Some(row) = rows.next()? {
-            line.read.push_back(Group::read(row)?);
-        }
-        line.more = line.read.len() == step;
-    }
-    let turn = |group: &Group| (group.turn.head.map(|head| head.due), group.gid);
-    let first = lines
-        .iter_mut()
-        .filter(|line| !line.read.is_empty())
-        .min_by_key(|line| line.read.front().map(turn));
-    Ok(first.and_then(|line| line.read.pop_front()))
 }
 
 enum Handed {
@@ -99,10 +83,16 @@ enum Handed {
     NoRoom,
 }
 
-fn hand_out(work: &mut Work<'_, '_>, group: Group, want: &Want, room: u64, alone: bool) -> Outcome<Handed> {
-    let db = work.write.db;
+fn hand_out(
+    work: &mut Work<'_, '_>,
+    group: Group,
+    want: &Want,
+    gates: &Gates,
+    room: u64,
+    alone: bool,
+) -> Outcome<Handed> {
     let mut entry = Entry::existing(group);
-    let batch = match due_jobs(work, &entry.group, want, room, alone)? {
+    let batch = match due_jobs(work, &entry.group, want, gates, room, alone)? {
         Batch::Jobs(batch) => batch,
         Batch::NoRoom => return Ok(Handed::NoRoom),
         Batch::Broken(job, why) => {
@@ -112,43 +102,52 @@ fn hand_out(work: &mut Work<'_, '_>, group: Group, want: &Want, room: u64, alone
     };
     let now = work.write.now;
     let fence = work.numbers.next_fence(now.0)?;
-    let until = now.plus(want.lease);
     for job in &batch.leased {
         work.depths.shift(job.route, State::Waiting, State::Leased, 1);
     }
     let group = entry.touch();
-    group.turn = super::group::Turn::default();
-    group.more.closed_until = None;
+    group.turn = Turn::default();
+    (group.more.closed_until, group.more.retrying) = (None, false);
     for job in &batch.leased {
         dedup::close(group, job.seq);
     }
-    group.lease = Some(Leased {
+    let leased = Leased {
         fence,
-        until: until.0,
-        jobs: batch.leased,
-    });
-    entry.save(work.write)?;
-    let group = &entry.group;
-    let id = GroupId {
-        tenant: work.write.names.tenant(db, group.tenant)?,
-        path: work.write.names.text(db, group.path)?,
-        key: group.key.as_str().into(),
+        until: now.plus(want.lease).0,
+        jobs: LeasedJobs(batch.leased),
     };
+    let lease = lease_of(work.write.db, work.write.names, group, &leased, batch.jobs)?;
+    group.lease = Some(leased);
+    work.tenants
+        .serve(work.write.db, &mut work.numbers, group.tenant)?;
+    entry.save(work.write, &mut work.tenants)?;
     let member = Member {
-        gid: group.gid,
-        name: grants::name_hash(&id),
+        gid: entry.group.gid,
+        name: grants::name_hash(&lease.group),
         settled: false,
     };
-    let lease = Lease {
-        group: id,
-        fence: fence_of(fence),
-        until,
+    Ok(Handed::Lease(lease, member, batch.bytes))
+}
+
+/// A lease as its worker gets it.
+fn lease_of(
+    db: &Connection,
+    names: &mut Names,
+    group: &Group,
+    leased: &Leased,
+    jobs: Vec<HandedJob>,
+) -> Outcome<Lease> {
+    let first = leased.jobs.0.first();
+    let failures = first.map_or(0, |first| group.more.failures_of(first.seq));
+    Ok(Lease {
+        group: group.id(db, names)?,
+        fence: fence_of(leased.fence),
+        until: Millis(leased.until),
         previous: group.previous,
         completed: group.completed.map(fence_of),
-        attempt: group.more.failures.saturating_add(1),
-        jobs: batch.jobs,
-    };
-    Ok(Handed::Lease(lease, member, batch.bytes))
+        attempt: failures.saturating_add(1),
+        jobs,
+    })
 }
 
 enum Batch {
@@ -166,8 +165,16 @@ struct Jobs {
     bytes: u64,
 }
 
-/// The group's due jobs in order, within all limits and up to the first one that the worker does not know.
-fn due_jobs(work: &mut Work<'_, '_>, group: &Group, want: &Want, room: u64, alone: bool) -> Outcome<Batch> {
+/// The group's due jobs in order, within all limits and up to the first one that the worker does not know or whose route
+/// is shut.
+fn due_jobs(
+    work: &mut Work<'_, '_>,
+    group: &Group,
+    want: &Want,
+    gates: &Gates,
+    room: u64,
+    alone: bool,
+) -> Outcome<Batch> {
     let (db, now) = (work.write.db, work.now());
     let mut batch = Jobs::default();
     let head = group.turn.head.map(|head| head.seq);
@@ -209,7 +216,13 @@ fn due_jobs(work: &mut Work<'_, '_>, group: &Group, want: &Want, room: u64, alon
         if batch.jobs.is_empty() && !fits && !alone {
             return Ok(Batch::NoRoom);
         }
-        if !known || !(fits || comes_alone) {
+        // The route of the first job is open: else its line would not have been read.
+        let stays = batch
+            .leased
+            .first()
+            .is_some_and(|first| first.route != stored.route)
+            && !is_open(work, gates, &stored)?;
+        if !known || stays || !(fits || comes_alone) {
             break;
         }
         batch.bytes = batch.bytes.saturating_add(stored.bytes());
@@ -220,6 +233,16 @@ fn due_jobs(work: &mut Work<'_, '_>, group: &Group, want: &Want, room: u64, alon
         return Ok(Batch::Broken(None, "the group stands in line without a due job"));
     }
     Ok(Batch::Jobs(batch))
+}
+
+/// Whether jobs of this one's route may be handed out for its tenant.
+fn is_open(work: &Work<'_, '_>, gates: &Gates, stored: &Stored) -> Outcome<bool> {
+    if !gates.is_open(stored.route, &stored.job.route) {
+        return Ok(false);
+    }
+    let now = work.now();
+    Ok(!work.numbers.may_be_closed(now)
+        || troubles::closed(work.write.db, stored.tenant, stored.route, now)?.is_none())
 }
 
 /// Blocks a group whose rows are broken or foreign, so that it holds up nobody else.
@@ -237,7 +260,7 @@ fn block(work: &mut Work<'_, '_>, entry: &mut Entry, job: Option<&Stored>, why: 
         route: job.map_or(counted, |job| job.route),
         error: why.to_owned(),
     });
-    entry.save(work.write)
+    entry.save(work.write, &mut work.tenants)
 }
 
 /// The leases of a grant as far as they are still live, for a call that is repeated.
@@ -253,8 +276,8 @@ pub(super) fn again(work: &mut Work<'_, '_>, base: i64) -> Outcome<Vec<Lease>> {
         let Some(lease) = group.lease.as_ref().filter(|l| l.fence == fence && l.until > now) else {
             continue;
         };
-        let mut jobs = Vec::with_capacity(lease.jobs.len());
-        for job in &lease.jobs {
+        let mut jobs = Vec::with_capacity(lease.jobs.0.len());
+        for job in &lease.jobs.0 {
             let mut select = db.prepare_cached(select_jobs!("WHERE seq = ?1"))?;
             let mut rows = select.query([job.seq])?;
             let row = rows
@@ -262,27 +285,15 @@ pub(super) fn again(work: &mut Work<'_, '_>, base: i64) -> Outcome<Vec<Lease>> {
                 .ok_or_else(|| Fault::corrupt("a leased job is gone"))?;
             jobs.push(Stored::read(db, work.write.names, row)?.job);
         }
-        leases.push(Lease {
-            group: GroupId {
-                tenant: work.write.names.tenant(db, group.tenant)?,
-                path: work.write.names.text(db, group.path)?,
-                key: group.key.as_str().into(),
-            },
-            fence: fence_of(fence),
-            until: Millis(lease.until),
-            previous: group.previous,
-            completed: group.completed.map(fence_of),
-            attempt: group.more.failures.saturating_add(1),
-            jobs,
-        });
+        leases.push(lease_of(db, work.write.names, group, lease, jobs)?);
     }
     Ok(leases)
 }
 
-fn fence_of(stored: i64) -> Fence {
-    Fence(u64::try_from(stored).unwrap_or(0))
+pub(super) fn fence_of(stored: i64) -> Fence {
+    Fence(unsigned(stored))
 }
 
-fn number(fence: Fence) -> i64 {
+pub(super) fn number(fence: Fence) -> i64 {
     i64::try_from(fence.0).unwrap_or(i64::MAX)
 }

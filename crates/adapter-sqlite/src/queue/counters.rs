@@ -1,72 +1,7 @@
-//! The queue's one row, and the counters by route.
-use crate::{
-    error::{Fault, Outcome},
-    writer::Write,
-};
-use rusqlite::Connection;
+//! The counters by route.
+use super::group::Group;
+use crate::{error::Outcome, writer::Write};
 use std::collections::BTreeMap;
-
-/// The last numbers that were given. Read and written within one transaction, so that processes never give one twice.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Numbers {
-    stored: [i64; 3],
-    fence: i64,
-    seq: i64,
-    gid: i64,
-}
-
-impl Numbers {
-    pub(super) fn load(db: &Connection) -> Outcome<Self> {
-        let stored @ [fence, seq, gid] = db
-            .prepare_cached("SELECT fence, seq, gid FROM fw_queue")?
-            .query_row([], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?]))?;
-        Ok(Self {
-            stored,
-            fence,
-            seq,
-            gid,
-        })
-    }
-
-    pub(super) fn next_seq(&mut self) -> i64 {
-        self.seq += 1;
-        self.seq
-    }
-
-    pub(super) fn next_gid(&mut self) -> i64 {
-        self.gid += 1;
-        self.gid
-    }
-
-    /// The last token that was given.
-    pub(super) fn last_fence(&self) -> Option<i64> {
-        (self.fence > 0).then_some(self.fence)
-    }
-
-    /// The next token: the time in microseconds, or the successor of the last one.
-    pub(super) fn next_fence(&mut self, now_millis: i64) -> Outcome<i64> {
-        let next = self
-            .fence
-            .checked_add(1)
-            .ok_or_else(|| Fault::invalid("there is no token above the last one"))?;
-        self.fence = next.max(now_millis.saturating_mul(1_000));
-        Ok(self.fence)
-    }
-
-    pub(super) fn raise_fence(&mut self, floor: i64) {
-        self.fence = self.fence.max(floor);
-    }
-
-    pub(super) fn save(&mut self, db: &Connection) -> Outcome<()> {
-        let now = [self.fence, self.seq, self.gid];
-        if now != self.stored {
-            db.prepare_cached("UPDATE fw_queue SET fence = ?1, seq = ?2, gid = ?3")?
-                .execute(now)?;
-            self.stored = now;
-        }
-        Ok(())
-    }
-}
 
 /// Where a job is, as operators count it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -75,6 +10,17 @@ pub(super) enum State {
     Leased,
     Blocked,
     Dead,
+}
+
+impl State {
+    /// Where the jobs of a group are that are not handed out.
+    pub(super) fn of_group(group: &Group) -> Self {
+        if group.more.blocked.is_some() {
+            Self::Blocked
+        } else {
+            Self::Waiting
+        }
+    }
 }
 
 /// What one operation changes in the counters, gathered by route.
@@ -95,6 +41,14 @@ impl Depths {
     pub(super) fn shift(&mut self, route: i64, from: State, to: State, n: i64) {
         self.add(route, from, -n);
         self.add(route, to, n);
+    }
+
+    /// Moves all counters of a route: waiting, leased, blocked, dead.
+    pub(super) fn shift_all(&mut self, route: i64, by: [i64; 4]) {
+        let counters = self.0.entry(route).or_default();
+        for (counter, by) in counters.iter_mut().zip(by) {
+            *counter += by;
+        }
     }
 
     pub(super) fn save(&mut self, write: &Write<'_>) -> Outcome<()> {

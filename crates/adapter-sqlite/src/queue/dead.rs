@@ -1,28 +1,37 @@
 //! Dead letters.
 use super::{
     counters::State,
-    group::LeasedJob,
+    jobs,
     line::{self, Standing},
     outcome,
+    record::LeasedJob,
+    since::Since,
     work::Work,
 };
 use crate::{
-    codec,
     error::{Fault, Outcome},
+    page::Filling,
     reader::Read,
 };
 use foldwright_domain::{Millis, TenantId};
 use foldwright_ports::{Cursor, DeadLetter, GroupId, JobId, Limits, Page};
 use rusqlite::{OptionalExtension, params};
 
-/// Takes a waiting job out of its group and keeps it for an operator. Its row, and with it its id and its holds, stays.
-pub(super) fn bury(work: &mut Work<'_, '_>, gid: i64, job: &LeasedJob, error: &str) -> Outcome<()> {
+/// Takes a job that was in `state` out of its group and keeps it for an operator. Its row, and with it its id and its
+/// holds, stays.
+pub(super) fn bury(
+    work: &mut Work<'_, '_>,
+    gid: i64,
+    job: &LeasedJob,
+    state: State,
+    error: &str,
+) -> Outcome<()> {
     let (db, now) = (work.write.db, work.now());
-    let group = work.groups.entry(gid)?.misplace();
-    group.counts.remove(job.route);
-    work.depths.shift(job.route, State::Waiting, State::Dead, 1);
+    work.drop_job(gid, job, state)?;
+    work.depths.add(job.route, State::Dead, 1);
     db.prepare_cached("UPDATE fw_jobs SET gid = NULL WHERE seq = ?1")?
         .execute([job.seq])?;
+    let group = work.groups.entry(gid)?.misplace();
     db.prepare_cached(
         "INSERT INTO fw_dead (seq, tenant, path, key, since, error) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     )?
@@ -70,17 +79,13 @@ pub(super) fn requeue(work: &mut Work<'_, '_>, tenant: &TenantId, job: JobId) ->
         .execute([standing.seq])?;
     db.prepare_cached("UPDATE fw_jobs SET gid = ?2 WHERE seq = ?1")?
         .execute([standing.seq, gid])?;
+    let bytes = jobs::bytes_of(db, standing.seq)?;
+    work.depths.add(standing.route, State::Dead, -1);
+    work.add_job(gid, standing.route, bytes)?;
     let entry = work.groups.entry(gid)?;
-    let group = entry.touch();
-    group.counts.add(standing.route);
-    group.more.delayed |= delayed;
-    group.forgive();
-    let state = if group.more.blocked.is_some() {
-        State::Blocked
-    } else {
-        State::Waiting
-    };
-    work.depths.shift(standing.route, State::Dead, state, 1);
+    let more = &mut entry.touch().more;
+    more.delayed |= delayed;
+    more.forgive();
     line::join(work.write, entry, standing)?;
     work.write.woke = true;
     Ok(true)
@@ -117,6 +122,7 @@ pub(super) fn discard(work: &mut Work<'_, '_>, tenant: &TenantId, job: JobId) ->
             seq,
             route,
             holds: true,
+            bytes: None,
         },
     )?;
     Ok(true)
@@ -130,18 +136,10 @@ pub(super) fn list(
     limits: Limits,
 ) -> Outcome<Page<DeadLetter>> {
     let db = read.db;
-    let (since, seq): (i64, i64) = match from {
-        Some(cursor) => codec::cursor(cursor)?,
-        None => (i64::MIN, i64::MIN),
+    let Some(start) = Since::new(read, tenant, from)? else {
+        return Ok(Page::last(Vec::new()));
     };
-    let tenant = match tenant {
-        Some(tenant) => match read.names.find(db, tenant.as_str())? {
-            Some(tenant) => Some(tenant),
-            None => return Ok(Page::last(Vec::new())),
-        },
-        None => None,
-    };
-    let mut select = db.prepare_cached(if tenant.is_some() {
+    let mut select = db.prepare_cached(if start.tenant.is_some() {
         "SELECT d.since, d.seq, d.tenant, d.path, d.key, d.error, j.tenant, j.id, j.route, j.header
          FROM fw_dead d JOIN fw_jobs j ON j.seq = d.seq
          WHERE d.tenant = ?3 AND (d.since, d.seq) > (?1, ?2) ORDER BY d.since, d.seq"
@@ -150,8 +148,8 @@ pub(super) fn list(
          FROM fw_dead d JOIN fw_jobs j ON j.seq = d.seq
          WHERE (d.since, d.seq) > (?1, ?2) AND ?3 IS NULL ORDER BY d.since, d.seq"
     })?;
-    let mut rows = select.query(params![since, seq, tenant])?;
-    let mut page = crate::page::Filling::new(limits);
+    let mut rows = select.query(params![start.last.0, start.last.1, start.tenant])?;
+    let mut page = Filling::new(limits);
     while let Some(row) = rows.next()? {
         let owner: i64 = row.get(2)?;
         if row.get::<_, i64>(6)? != owner {

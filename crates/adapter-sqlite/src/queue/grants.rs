@@ -1,6 +1,6 @@
 //! Which tokens were given, and which were settled.
 use crate::{codec, error::Outcome, page::limit_of, writer::Write};
-use foldwright_ports::GroupId;
+use foldwright_ports::{GroupId, WorkerId};
 use rusqlite::{Connection, OptionalExtension};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -37,9 +37,56 @@ pub(super) fn name_hash(group: &GroupId) -> u32 {
 }
 
 /// Notes the leases that one claim handed out.
-pub(super) fn insert(db: &Connection, base: i64, now: i64, check_at: i64, members: &[Member]) -> Outcome<()> {
-    db.prepare_cached("INSERT INTO fw_grants (base, touched_at, check_at, members) VALUES (?1, ?2, ?3, ?4)")?
-        .execute((base, now, check_at, codec::encode(&members)?))?;
+pub(super) fn insert(
+    write: &Write<'_>,
+    base: i64,
+    worker: WorkerId,
+    check_at: i64,
+    members: &[Member],
+) -> Outcome<()> {
+    write
+        .db
+        .prepare_cached(
+            "INSERT INTO fw_grants (base, touched_at, check_at, members, worker) VALUES (?1, ?2, ?3, ?4, ?5)",
+        )?
+        .execute((
+            base,
+            write.now.0,
+            check_at,
+            codec::encode(&members)?,
+            worker.0.to_be_bytes(),
+        ))?;
+    Ok(())
+}
+
+/// Who was given this token; `None` where an earlier release gave it.
+pub(super) fn worker_of(db: &Connection, fence: i64) -> Outcome<Option<WorkerId>> {
+    let worker: Option<Option<[u8; 16]>> = db
+        .prepare_cached("SELECT worker FROM fw_grants WHERE base <= ?1 ORDER BY base DESC LIMIT 1")?
+        .query_row([fence], |row| row.get(0))
+        .optional()?;
+    Ok(worker
+        .flatten()
+        .map(|worker| WorkerId(u128::from_be_bytes(worker))))
+}
+
+/// Makes sure that a reap finds this lease: in the grant that it is of, or in one of its own where that one is gone.
+pub(super) fn restore(write: &Write<'_>, fence: i64, until: i64, member: Member) -> Outcome<()> {
+    let db = write.db;
+    let base: Option<i64> = db
+        .prepare_cached("SELECT base FROM fw_grants WHERE base <= ?1 ORDER BY base DESC LIMIT 1")?
+        .query_row([fence], |row| row.get(0))
+        .optional()?;
+    if let Some(base) = base {
+        let place = usize::try_from(fence - base).unwrap_or(usize::MAX);
+        if members(db, base)?.unwrap_or_default().get(place) == Some(&member) {
+            return check_at(db, base, Some(until));
+        }
+    }
+    db.prepare_cached(
+        "INSERT OR REPLACE INTO fw_grants (base, touched_at, check_at, members) VALUES (?1, ?2, ?3, ?4)",
+    )?
+    .execute((fence, write.now.0, until, codec::encode(&[member].as_slice())?))?;
     Ok(())
 }
 

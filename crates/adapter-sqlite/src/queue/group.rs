@@ -1,10 +1,17 @@
 //! A group as it is stored.
+use super::{
+    first,
+    groups::Named,
+    record::{LeasedJobs, More},
+    tenants::unsigned,
+};
 use crate::{
     codec,
     error::{Fault, Outcome},
+    names::Names,
 };
-use foldwright_ports::LeaseEnd;
-use rusqlite::Row;
+use foldwright_ports::{GroupId, LeaseEnd};
+use rusqlite::{Connection, Row, params};
 use serde::{Deserialize, Serialize};
 
 /// Selects every column of a group, in the order in which [`Group::read`] takes them.
@@ -12,7 +19,7 @@ macro_rules! select_groups {
     ($rest:literal) => {
         concat!(
             "SELECT gid, tenant, path, key, slot, at, head, score, recheck, counts, fence, until, leased, previous,
-             completed, more FROM fw_groups ",
+             completed, more, bytes FROM fw_groups ",
             $rest
         )
     };
@@ -27,6 +34,8 @@ pub(super) struct Group {
     pub(super) key: String,
     pub(super) turn: Turn,
     pub(super) counts: Counts,
+    /// What its jobs carry.
+    pub(super) bytes: i64,
     pub(super) lease: Option<Leased>,
     pub(super) previous: LeaseEnd,
     /// The token of the last lease that was completed.
@@ -56,16 +65,14 @@ pub(super) struct Head {
 pub(super) struct Leased {
     pub(super) fence: i64,
     pub(super) until: i64,
-    pub(super) jobs: Vec<LeasedJob>,
+    /// Empty in a hold, and never else.
+    pub(super) jobs: LeasedJobs,
 }
 
-/// What a settle needs to know of a job without reading it.
-#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Debug)]
-pub(super) struct LeasedJob {
-    pub(super) seq: i64,
-    pub(super) route: i64,
-    /// Whether it holds a body in a blob store.
-    pub(super) holds: bool,
+impl Leased {
+    pub(super) fn is_hold(&self) -> bool {
+        self.jobs.0.is_empty()
+    }
 }
 
 /// How many jobs there are, by route: nearly always one route.
@@ -102,33 +109,11 @@ impl Counts {
     }
 }
 
-/// What most groups have nothing of.
-#[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize, Debug)]
-pub(super) struct More {
-    pub(super) failures: u32,
-    pub(super) need: Option<u32>,
-    pub(super) blocked: Option<Block>,
-    pub(super) last_error: Option<String>,
-    pub(super) closed_until: Option<i64>,
-    pub(super) windows: Vec<Window>,
-    /// Whether a job was delayed since the group was last empty.
-    pub(super) delayed: bool,
-}
-
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
-pub(super) struct Block {
-    pub(super) since: i64,
-    pub(super) job: [u8; 24],
-    pub(super) route: i64,
-    pub(super) error: String,
-}
-
-/// An open dedup window over a job that waits.
-#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Debug)]
-pub(super) struct Window {
-    pub(super) route: i64,
-    pub(super) seq: i64,
-    pub(super) until: i64,
+impl FromIterator<(i64, i64)> for Counts {
+    fn from_iter<T: IntoIterator<Item = (i64, i64)>>(routes: T) -> Self {
+        let routes = routes.into_iter();
+        Self(routes.map(|(route, n)| (route, unsigned(n))).collect())
+    }
 }
 
 impl Group {
@@ -141,6 +126,7 @@ impl Group {
             key: key.to_owned(),
             turn: Turn::default(),
             counts: Counts::default(),
+            bytes: 0,
             lease: None,
             previous: LeaseEnd::None,
             completed: last,
@@ -166,12 +152,12 @@ impl Group {
             Some(fence) => Some(Leased {
                 fence,
                 until: row.get(11)?,
-                jobs: codec::decode(row.get_ref(12)?.as_blob().map_err(of_type)?, "a group's lease")?,
+                jobs: leased_jobs(row, 12)?,
             }),
         };
         let more = match row.get_ref(15)?.as_blob_or_null().map_err(of_type)? {
             None => More::default(),
-            Some(bytes) => codec::decode(bytes, "a group's record")?,
+            Some(bytes) => codec::decode_either::<first::More, _>(bytes, "a group's record")?,
         };
         Ok(Self {
             gid: row.get(0)?,
@@ -183,10 +169,30 @@ impl Group {
                 recheck: row.get(8)?,
             },
             counts: codec::decode(row.get_ref(9)?.as_blob().map_err(of_type)?, "a group's counts")?,
+            bytes: row.get(16)?,
             lease,
             previous: end_of(row.get(13)?)?,
             completed: row.get(14)?,
             more,
+        })
+    }
+
+    /// The group of this name, if there is one.
+    pub(super) fn find(db: &Connection, names: &mut Names, id: &GroupId) -> Outcome<Option<Self>> {
+        let Some(named) = Named::find(db, names, id)? else {
+            return Ok(None);
+        };
+        let mut select = db.prepare_cached(select_groups!("WHERE tenant = ?1 AND path = ?2 AND key = ?3"))?;
+        let mut rows = select.query(params![named.tenant, named.path, id.key.as_ref()])?;
+        rows.next()?.map(Self::read).transpose()
+    }
+
+    /// Its name.
+    pub(super) fn id(&self, db: &Connection, names: &mut Names) -> Outcome<GroupId> {
+        Ok(GroupId {
+            tenant: names.tenant(db, self.tenant)?,
+            path: names.text(db, self.path)?,
+            key: self.key.as_str().into(),
         })
     }
 
@@ -195,27 +201,40 @@ impl Group {
         if self.more == More::default() {
             return Ok(None);
         }
-        codec::encode(&self.more).map(Some)
+        codec::encode_second(&self.more).map(Some)
     }
 
     /// Whether `seq` is handed out.
     pub(super) fn holds_leased(&self, seq: i64) -> bool {
         self.lease
             .as_ref()
-            .is_some_and(|lease| lease.jobs.iter().any(|job| job.seq == seq))
+            .is_some_and(|lease| lease.jobs.0.iter().any(|job| job.seq == seq))
     }
 
-    /// An empty group is as good as new, but for a last lease that did not end well.
-    pub(super) fn tidy(&mut self) {
-        if !self.counts.is_empty() {
+    /// An empty group is as good as new, but for a last lease that did not end well, and for what someone asked of it.
+    pub(super) fn tidy(&mut self, now: i64) {
+        if !self.counts.is_empty() || self.lease.is_some() {
             return;
         }
-        self.turn = Turn::default();
-        self.more = More::default();
+        self.more = self.more.emptied(now);
+        let reserved = self.more.reserved.map(|reserved| reserved.until);
+        let windows = self.more.windows.iter().map(|window| window.until);
+        self.turn = Turn {
+            head: None,
+            recheck: windows.chain(reserved).min(),
+        };
         if self.previous == LeaseEnd::Completed {
             self.previous = LeaseEnd::None;
             self.completed = None;
         }
+    }
+
+    /// Whether nothing of it is worth remembering.
+    pub(super) fn is_forgotten(&self) -> bool {
+        self.counts.is_empty()
+            && self.lease.is_none()
+            && self.previous == LeaseEnd::None
+            && self.more == More::default()
     }
 
     /// A group that was emptied, and is staged into before it was removed, is as new as one that was removed.
@@ -224,11 +243,12 @@ impl Group {
             self.completed = last;
         }
     }
+}
 
-    /// Starts the ladder anew.
-    pub(super) fn forgive(&mut self) {
-        self.more.failures = 0;
-    }
+/// The jobs of a lease, in a column.
+pub(super) fn leased_jobs(row: &Row<'_>, column: usize) -> Outcome<LeasedJobs> {
+    let bytes = row.get_ref(column)?.as_blob().map_err(of_type)?;
+    codec::decode_either::<first::LeasedJobs, _>(bytes, "a group's lease")
 }
 
 fn of_type(error: rusqlite::types::FromSqlError) -> Fault {

@@ -1,15 +1,17 @@
 //! The groups that one operation works on.
 use super::{
-    counters::Numbers,
-    group::{Group, Turn, end_number, select_groups},
+    group::{Group, select_groups},
+    group_row::{self, Stored},
     line,
+    numbers::Numbers,
+    tenants::Tenants,
 };
 use crate::{
-    codec,
     error::{Fault, Outcome},
+    names::Names,
     writer::Write,
 };
-use foldwright_ports::LeaseEnd;
+use foldwright_ports::GroupId;
 use rusqlite::{Connection, params};
 use std::collections::{BTreeMap, HashMap, btree_map};
 
@@ -27,21 +29,6 @@ pub(super) struct Entry {
     stored: Option<Stored>,
     dirty: bool,
     misplaced: bool,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Stored {
-    turn: Turn,
-    blocked_at: Option<i64>,
-}
-
-impl Stored {
-    fn of(group: &Group) -> Self {
-        Self {
-            turn: group.turn,
-            blocked_at: group.more.blocked.as_ref().map(|block| block.since),
-        }
-    }
 }
 
 impl Entry {
@@ -73,33 +60,81 @@ impl Entry {
         self.touch()
     }
 
+    /// Its row may not say what it should: all of it is written again.
+    pub(super) fn mistrust(&mut self) {
+        self.dirty = true;
+        if let Some(stored) = &mut self.stored {
+            stored.blocked_at = Some(i64::MIN);
+        }
+    }
+
     pub(super) fn is_misplaced(&self) -> bool {
         self.misplaced
     }
 
     /// Writes it back, or forgets it when nothing of it is worth remembering.
-    pub(super) fn save(&mut self, write: &mut Write<'_>) -> Outcome<()> {
+    pub(super) fn save(&mut self, write: &mut Write<'_>, tenants: &mut Tenants) -> Outcome<()> {
         if !self.dirty {
             return Ok(());
         }
         let group = &mut self.group;
         if group.counts.is_empty() {
-            group.tidy();
-            if group.previous == LeaseEnd::None {
-                if self.stored.take().is_some() {
-                    write
-                        .db
-                        .prepare_cached("DELETE FROM fw_groups WHERE gid = ?1")?
-                        .execute([group.gid])?;
-                }
-                return Ok(());
-            }
+            group.tidy(write.now.0);
         } else if self.misplaced {
             group.turn = line::place(write, group)?;
         }
         (self.dirty, self.misplaced) = (false, false);
-        let before = self.stored.replace(Stored::of(&self.group));
-        store(write.db, &self.group, before)
+        let forgotten = self.group.is_forgotten();
+        let now = (!forgotten).then(|| Stored::of(&self.group));
+        let before = std::mem::replace(&mut self.stored, now);
+        if !forgotten {
+            group_row::store(write.db, &self.group, before)?;
+        } else if before.is_some() {
+            write
+                .db
+                .prepare_cached("DELETE FROM fw_groups WHERE gid = ?1")?
+                .execute([self.group.gid])?;
+        }
+        move_in_line(write.db, tenants, self.group.tenant, before, now)
+    }
+}
+
+/// Notes that a group has come to another place in line.
+fn move_in_line(
+    db: &Connection,
+    tenants: &mut Tenants,
+    tenant: i64,
+    before: Option<Stored>,
+    now: Option<Stored>,
+) -> Outcome<()> {
+    let place = |stored: Option<Stored>| stored.and_then(|s| s.turn.head).map(|head| (head.slot, head.due));
+    let (before, now) = (place(before), place(now));
+    if before == now {
+        return Ok(());
+    }
+    let lines = &mut tenants.seat(db, tenant)?.lines;
+    if let Some((slot, at)) = before {
+        lines.leave(slot, at);
+    }
+    if let Some((slot, at)) = now {
+        lines.join(slot, at);
+    }
+    Ok(())
+}
+
+/// A group's name in numbers.
+#[derive(Clone, Copy)]
+pub(super) struct Named {
+    pub(super) tenant: i64,
+    pub(super) path: i64,
+}
+
+impl Named {
+    /// `None` where nothing bears this name.
+    pub(super) fn find(db: &Connection, names: &mut Names, id: &GroupId) -> Outcome<Option<Self>> {
+        let tenant = names.find(db, id.tenant.as_str())?;
+        let path = names.find(db, &id.path)?;
+        Ok(tenant.zip(path).map(|(tenant, path)| Self { tenant, path }))
     }
 }
 
@@ -173,93 +208,11 @@ impl Groups {
     }
 
     /// Writes the changed ones back and lets go of all.
-    pub(super) fn save(&mut self, write: &mut Write<'_>) -> Outcome<()> {
+    pub(super) fn save(&mut self, write: &mut Write<'_>, tenants: &mut Tenants) -> Outcome<()> {
         self.names.clear();
         for mut entry in std::mem::take(&mut self.entries).into_values() {
-            entry.save(write)?;
+            entry.save(write, tenants)?;
         }
         Ok(())
     }
-}
-
-/// Writes a row; indexed columns only where they changed, because an index is rewritten whenever it is named.
-fn store(db: &Connection, group: &Group, before: Option<Stored>) -> Outcome<()> {
-    let now = Stored::of(group);
-    let head = now.turn.head;
-    let (slot, due, seq, score) = (
-        head.map(|h| h.slot),
-        head.map(|h| h.due),
-        head.map(|h| h.seq),
-        head.map(|h| h.score),
-    );
-    let counts = codec::encode(&group.counts)?;
-    let lease = group.lease.as_ref();
-    let (fence, until) = (lease.map(|l| l.fence), lease.map(|l| l.until));
-    let leased = lease.map(|l| codec::encode(&l.jobs)).transpose()?;
-    let end = (end_number(group.previous), group.completed);
-    let more = group.more_bytes()?;
-    match before {
-        Some(before) if before == now => db
-            .prepare_cached(
-                "UPDATE fw_groups SET counts = ?2, fence = ?3, until = ?4, leased = ?5, previous = ?6, completed = ?7,
-                 more = ?8 WHERE gid = ?1",
-            )?
-            .execute(params![group.gid, counts, fence, until, leased, end.0, end.1, more])?,
-        Some(before) if before.turn.recheck == now.turn.recheck && before.blocked_at == now.blocked_at => db
-            .prepare_cached(
-                "UPDATE fw_groups SET counts = ?2, fence = ?3, until = ?4, leased = ?5, previous = ?6, completed = ?7,
-                 more = ?8, slot = ?9, at = ?10, head = ?11, score = ?12 WHERE gid = ?1",
-            )?
-            .execute(params![
-                group.gid, counts, fence, until, leased, end.0, end.1, more, slot, due, seq, score
-            ])?,
-        Some(_) => db
-            .prepare_cached(
-                "UPDATE fw_groups SET counts = ?2, fence = ?3, until = ?4, leased = ?5, previous = ?6, completed = ?7,
-                 more = ?8, slot = ?9, at = ?10, head = ?11, score = ?12, recheck = ?13, blocked_at = ?14
-                 WHERE gid = ?1",
-            )?
-            .execute(params![
-                group.gid,
-                counts,
-                fence,
-                until,
-                leased,
-                end.0,
-                end.1,
-                more,
-                slot,
-                due,
-                seq,
-                score,
-                now.turn.recheck,
-                now.blocked_at
-            ])?,
-        None => db
-            .prepare_cached(
-                "INSERT INTO fw_groups (gid, counts, fence, until, leased, previous, completed, more, slot, at, head,
-                 score, recheck, blocked_at, tenant, path, key)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
-            )?
-            .execute(params![
-                group.gid,
-                counts,
-                fence,
-                until,
-                leased,
-                end.0,
-                end.1,
-                more,
-                slot,
-                due,
-                seq,
-                score,
-                now.turn.recheck,
-                now.blocked_at,
-                group.tenant,
-                group.path,
-                group.key
-            ])?,
-    };
-    Ok(())
 }

@@ -1,5 +1,5 @@
 //! Jobs as they are stored.
-use super::group::LeasedJob;
+use super::{record::LeasedJob, tenants::signed};
 use crate::{
     error::{Fault, Outcome},
     names::Names,
@@ -20,6 +20,14 @@ macro_rules! select_jobs {
     };
 }
 pub(super) use select_jobs;
+
+/// What a stored job carries, in bytes, as SQL.
+macro_rules! stored_bytes {
+    () => {
+        "(length(header) + coalesce(body_bytes, length(body), 0) + coalesce(context_bytes, length(context), 0))"
+    };
+}
+pub(super) use stored_bytes;
 
 /// A job as it was read.
 pub(super) struct Stored {
@@ -56,6 +64,7 @@ impl Stored {
             route: self.route,
             holds: self.job.body.blob().is_some()
                 || self.job.context.as_ref().is_some_and(|c| c.blob().is_some()),
+            bytes: Some(signed(self.bytes())),
         }
     }
 
@@ -221,6 +230,16 @@ pub(super) fn delete(db: &Connection, seq: i64) -> Outcome<()> {
     db.prepare_cached("DELETE FROM fw_jobs WHERE seq = ?1")?
         .execute([seq])?;
     Ok(())
+}
+
+pub(super) fn bytes_of(db: &Connection, seq: i64) -> Outcome<i64> {
+    Ok(db
+        .prepare_cached(concat!(
+            "SELECT ",
+            stored_bytes!(),
+            " FROM fw_jobs WHERE seq = ?1"
+        ))?
+        .query_row([seq], |row| row.get(0))?)
 }
 
 pub(super) fn id_of(db: &Connection, seq: i64) -> Outcome<JobId> {

@@ -2,6 +2,7 @@
 use super::{
     group::{Group, Head, Turn},
     groups::Entry,
+    lines,
     work::Work,
 };
 use crate::{error::Outcome, writer::Write};
@@ -42,14 +43,20 @@ impl Standing {
     }
 }
 
+/// Whether a group has no place, whatever its jobs and the time are.
+pub(super) fn is_out(group: &Group) -> bool {
+    group.lease.is_some() || group.more.blocked.is_some() || group.more.paused
+}
+
 /// Puts a group into line after a job has joined it; without reading anything where that is plain.
 pub(super) fn join(write: &mut Write<'_>, entry: &mut Entry, job: Standing) -> Outcome<()> {
     let now = write.now.0;
     let group = &entry.group;
-    if entry.is_misplaced() || group.lease.is_some() || group.more.blocked.is_some() {
+    if entry.is_misplaced() || is_out(group) {
         return Ok(());
     }
-    if group.counts.total() == 1 && group.more.closed_until.is_none() {
+    let more = &group.more;
+    if group.counts.total() == 1 && more.closed_until.is_none() && more.reserved.is_none() {
         let head = job.head(write, group)?;
         entry.touch().turn = Turn {
             head: Some(head),
@@ -75,17 +82,21 @@ pub(super) fn join(write: &mut Write<'_>, entry: &mut Entry, job: Standing) -> O
 /// Works out a group's place from its jobs.
 pub(super) fn place(write: &mut Write<'_>, group: &mut Group) -> Outcome<Turn> {
     let now = write.now.0;
-    if group.lease.is_some() || group.more.blocked.is_some() {
+    if is_out(group) {
         return Ok(Turn::default());
     }
-    match group.more.closed_until {
-        Some(until) if until > now => {
-            return Ok(Turn {
-                head: None,
-                recheck: Some(until),
-            });
-        }
-        _ => group.more.closed_until = None,
+    let more = &mut group.more;
+    more.closed_until = more.closed_until.filter(|until| *until > now);
+    more.retrying &= more.closed_until.is_some();
+    more.reserved = more.reserved_at(now);
+    let opens = more
+        .closed_until
+        .max(more.reserved.map(|reserved| reserved.until));
+    if opens.is_some() {
+        return Ok(Turn {
+            head: None,
+            recheck: opens,
+        });
     }
     let first = first_due(write.db, group.gid, now)?;
     let (first, seen) = match first {
@@ -112,29 +123,52 @@ pub(super) fn place(write: &mut Write<'_>, group: &mut Group) -> Outcome<Turn> {
     })
 }
 
-/// Looks again at the groups whose wait is over, or in which a delayed job has come due.
+/// Looks again at the groups whose wait is over, or in which a delayed job has come due, and at the lines in which a
+/// first job has come due or whose route is open again.
 pub(super) fn advance(work: &mut Work<'_, '_>) -> Outcome<()> {
     loop {
-        let mut due = Vec::new();
-        {
-            let mut select = work
-                .write
-                .db
-                .prepare_cached("SELECT gid FROM fw_groups WHERE recheck <= ?1 ORDER BY recheck LIMIT ?2")?;
-            let mut rows = select.query((work.now(), STEP))?;
-            while let Some(row) = rows.next()? {
-                due.push(row.get(0)?);
-            }
-        }
+        let due = due_groups(work.write.db, work.now())?;
         if due.is_empty() {
-            return Ok(());
+            break;
         }
         for gid in due {
             if let Some(entry) = work.groups.load(work.write.db, gid)? {
                 entry.misplace();
             }
         }
-        work.groups.save(work.write)?;
+        work.save_groups()?;
+    }
+    loop {
+        let due = lines::due(work.write.db, work.now())?;
+        if due.is_empty() {
+            return Ok(());
+        }
+        for (tenant, slot) in due {
+            work.tenants.seat(work.write.db, tenant)?.lines.look_again(slot);
+        }
+        work.save_tenants()?;
+    }
+}
+
+fn due_groups(db: &Connection, now: i64) -> Outcome<Vec<i64>> {
+    let mut select =
+        db.prepare_cached("SELECT gid FROM fw_groups WHERE recheck <= ?1 ORDER BY recheck LIMIT ?2")?;
+    let mut rows = select.query((now, STEP))?;
+    let mut due = Vec::new();
+    while let Some(row) = rows.next()? {
+        due.push(row.get(0)?);
+    }
+    Ok(due)
+}
+
+/// The first job of a group: of those that are due, or else the one that comes due first.
+pub(super) fn first_job(db: &Connection, gid: i64, now: i64) -> Outcome<Option<Standing>> {
+    if let Some(first) = first_due(db, gid, now)? {
+        return Ok(Some(first));
+    }
+    match soonest(db, gid, now)? {
+        None => after_step_back(db, gid),
+        soonest => Ok(soonest),
     }
 }
 
@@ -146,6 +180,14 @@ fn after_step_back(db: &Connection, gid: i64) -> Outcome<Option<Standing>> {
             "SELECT seq, score, due, route, format FROM fw_jobs WHERE gid = ?1 ORDER BY due, score, seq LIMIT 1",
         )?
         .query_row([gid], Standing::read)
+        .optional()?)
+}
+
+/// One job, if it is there.
+pub(super) fn standing(db: &Connection, seq: i64) -> Outcome<Option<Standing>> {
+    Ok(db
+        .prepare_cached("SELECT seq, score, due, route, format FROM fw_jobs WHERE seq = ?1")?
+        .query_row([seq], Standing::read)
         .optional()?)
 }
 

@@ -17,6 +17,15 @@ pub(super) enum Remembered {
     Staged(Vec<(Answered, u32)>),
     Claimed(Option<i64>),
     Settled(Vec<Judged>, Option<i64>),
+    Held(Vec<Held>),
+}
+
+/// What became of a group that someone wanted to hold.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Debug)]
+pub(super) enum Held {
+    Granted(i64),
+    Reserved(i64),
+    Waiting,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Debug)]

@@ -1,23 +1,24 @@
 //! The queue's port.
 use super::{
-    SqliteQueue, answers, claim, holds,
+    SqliteQueue, answers, bounds, claim, hold, holds,
     nonces::{self, Remembered},
     reap, settle, stage, wait,
     work::Work,
+    workers,
 };
 use crate::{error::Outcome, writer::Write};
 use async_trait::async_trait;
 use bytes::Bytes;
 use foldwright_domain::TenantId;
 use foldwright_ports::{
-    BlobRef, Capabilities, Error, GroupQueue, Held, JobId, Kind, Lease, LeaseRef, NewJob, Nonce, Reaped,
-    Result, Room, Settled, Settlement, StageRefused, Staged, Verdict, Want, WorkerId,
+    BlobRef, Capabilities, Error, GroupId, GroupQueue, Held, Hold, JobId, Kind, Lease, LeaseRef, NewJob,
+    Nonce, Reaped, Result, Room, Settled, Settlement, StageRefused, Staged, Verdict, Want, WorkerId,
 };
 use std::{sync::Arc, time::Duration};
 
 #[async_trait]
 impl GroupQueue for SqliteQueue {
-    async fn stage(&self, nonce: Nonce, jobs: Vec<NewJob>, _room: Room) -> Result<Vec<Staged>, StageRefused> {
+    async fn stage(&self, nonce: Nonce, jobs: Vec<NewJob>, room: Room) -> Result<Vec<Staged>, StageRefused> {
         if let Err(message) = jobs.iter().try_for_each(stage::check) {
             let error = Error::new(Kind::Invalid, "stage", message);
             return Err(StageRefused { jobs, error });
@@ -28,26 +29,28 @@ impl GroupQueue for SqliteQueue {
         let staged = self
             .store
             .writer
-            .run("stage", bytes, move |write| stage_all(write, nonce, &handed))
+            .run("stage", bytes, move |write| {
+                stage_all(write, nonce, &handed, room)
+            })
             .await;
-        staged.map_err(|error| StageRefused {
+        staged.flatten().map_err(|error| StageRefused {
             jobs: Arc::unwrap_or_clone(jobs),
             error,
         })
     }
 
-    async fn claim(&self, nonce: Nonce, _worker: WorkerId, want: &Want) -> Result<Vec<Lease>> {
+    async fn claim(&self, nonce: Nonce, worker: WorkerId, want: &Want) -> Result<Vec<Lease>> {
         let want = want.clone();
         self.store
             .writer
-            .run("claim", 0, move |write| claim_once(write, nonce, &want))
+            .run("claim", 0, move |write| claim_once(write, nonce, worker, &want))
             .await
     }
 
     async fn settle(
         &self,
         nonce: Nonce,
-        _worker: WorkerId,
+        worker: WorkerId,
         settlements: Vec<Settlement>,
         next: Option<&Want>,
     ) -> Result<Settled> {
@@ -56,7 +59,7 @@ impl GroupQueue for SqliteQueue {
         self.store
             .writer
             .run("settle", bytes, move |write| {
-                settle_all(write, nonce, &settlements, next.as_ref())
+                settle_all(write, nonce, worker, &settlements, next.as_ref())
             })
             .await
     }
@@ -97,6 +100,42 @@ impl GroupQueue for SqliteQueue {
             .await
     }
 
+    async fn hold(
+        &self,
+        nonce: Nonce,
+        worker: WorkerId,
+        groups: &[GroupId],
+        lease: Duration,
+    ) -> Result<Vec<Hold>> {
+        if let Err(message) = groups.iter().try_for_each(stage::check_group) {
+            return Err(Error::new(Kind::Invalid, "hold", message));
+        }
+        let groups = groups.to_vec();
+        self.store
+            .writer
+            .run("hold", 0, move |write| {
+                hold_once(write, nonce, worker, &groups, lease)
+            })
+            .await
+    }
+
+    async fn beat(&self, worker: WorkerId, capabilities: &Capabilities, ttl: Duration) -> Result<()> {
+        let capabilities = capabilities.clone();
+        self.store
+            .writer
+            .run("beat", 0, move |write| {
+                workers::beat(write, worker, &capabilities, ttl)
+            })
+            .await
+    }
+
+    async fn goodbye(&self, worker: WorkerId) -> Result<()> {
+        self.store
+            .writer
+            .run("goodbye", 0, move |write| workers::goodbye(write, worker))
+            .await
+    }
+
     async fn held(&self, blobs: &[BlobRef]) -> Result<Vec<Held>> {
         let blobs = blobs.to_vec();
         self.store
@@ -119,30 +158,41 @@ fn size(job: &NewJob) -> usize {
     usize::try_from(job.stored_bytes()).unwrap_or(usize::MAX)
 }
 
-fn stage_all(write: &mut Write<'_>, nonce: Nonce, jobs: &[NewJob]) -> Outcome<Vec<Staged>> {
+/// A refusal is a value: nothing was written, so nothing has to be rolled back.
+fn stage_all(
+    write: &mut Write<'_>,
+    nonce: Nonce,
+    jobs: &[NewJob],
+    room: Room,
+) -> Outcome<Result<Vec<Staged>>> {
     match nonces::recall(write, nonce)? {
-        Some(Remembered::Staged(runs)) => return Ok(nonces::unpack(runs)),
+        Some(Remembered::Staged(runs)) => return Ok(Ok(nonces::unpack(runs))),
         Some(_) => return Err(nonces::misused()),
         None => {}
     }
     let mut work = Work::new(write)?;
+    if room == Room::Sender
+        && let Some(refusal) = bounds::refuse(&mut work, jobs)?
+    {
+        return Ok(Err(refusal));
+    }
     let staged: Vec<_> = jobs
         .iter()
         .map(|job| stage::stage(&mut work, job))
         .collect::<Outcome<_>>()?;
     work.save()?;
     nonces::remember(write, nonce, &nonces::pack(&staged))?;
-    Ok(staged)
+    Ok(Ok(staged))
 }
 
-fn claim_once(write: &mut Write<'_>, nonce: Nonce, want: &Want) -> Outcome<Vec<Lease>> {
+fn claim_once(write: &mut Write<'_>, nonce: Nonce, worker: WorkerId, want: &Want) -> Outcome<Vec<Lease>> {
     match nonces::recall(write, nonce)? {
         Some(Remembered::Claimed(base)) => return again(write, base),
         Some(_) => return Err(nonces::misused()),
         None => {}
     }
     let mut work = Work::new(write)?;
-    let leases = claim::claim(&mut work, want)?;
+    let leases = claim::claim(&mut work, worker, want)?;
     work.save()?;
     nonces::remember(write, nonce, &Remembered::Claimed(base(&leases)))?;
     Ok(leases)
@@ -151,6 +201,7 @@ fn claim_once(write: &mut Write<'_>, nonce: Nonce, want: &Want) -> Outcome<Vec<L
 fn settle_all(
     write: &mut Write<'_>,
     nonce: Nonce,
+    worker: WorkerId,
     settlements: &[Settlement],
     next: Option<&Want>,
 ) -> Outcome<Settled> {
@@ -170,16 +221,33 @@ fn settle_all(
         .map(|settlement| settle::settle(&mut work, settlement))
         .collect::<Outcome<_>>()?;
     let next = match next {
-        Some(want) => {
-            work.groups.save(work.write)?;
-            claim::claim(&mut work, want)?
-        }
+        Some(want) => claim::claim(&mut work, worker, want)?,
         None => Vec::new(),
     };
     work.save()?;
     let judged = verdicts.iter().map(nonces::judged).collect();
     nonces::remember(write, nonce, &Remembered::Settled(judged, base(&next)))?;
     Ok(Settled { verdicts, next })
+}
+
+fn hold_once(
+    write: &mut Write<'_>,
+    nonce: Nonce,
+    worker: WorkerId,
+    groups: &[GroupId],
+    lease: Duration,
+) -> Outcome<Vec<Hold>> {
+    match nonces::recall(write, nonce)? {
+        Some(Remembered::Held(held)) => return hold::again(&mut Work::new(write)?, groups, held),
+        Some(_) => return Err(nonces::misused()),
+        None => {}
+    }
+    let mut work = Work::new(write)?;
+    let holds = hold::hold(&mut work, worker, groups, lease)?;
+    work.save()?;
+    let held = holds.iter().map(hold::remembered).collect();
+    nonces::remember(write, nonce, &Remembered::Held(held))?;
+    Ok(holds)
 }
 
 /// The grant of these leases.

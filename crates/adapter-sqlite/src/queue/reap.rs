@@ -3,13 +3,15 @@ use super::{
     answers,
     counters::State,
     grants::{self, Member},
-    nonces,
+    nonces, poison,
     settle::live,
+    troubles,
     work::Work,
+    workers,
 };
 use crate::error::Outcome;
 use foldwright_domain::Millis;
-use foldwright_ports::{LeaseEnd, LeaseRef, Reaped, Verdict};
+use foldwright_ports::{LeaseEnd, LeaseRef, Reaped, Verdict, WorkerId};
 use std::time::Duration;
 
 /// Grants that are looked at in one go.
@@ -18,17 +20,18 @@ const STEP: i64 = 64;
 /// Rows of each kind that one reap forgets at most: more than comes in between two of them.
 const PURGE: usize = 4_096;
 
-/// Returns at most `limit` lapsed leases, and forgets what is past its time.
+/// Returns at most `limit` lapsed leases, counts deaths, and forgets what is past its time.
 pub(super) fn reap(work: &mut Work<'_, '_>, limit: usize) -> Outcome<Reaped> {
-    let mut lapsed = 0;
-    while lapsed < limit {
+    // Before leases are returned, so that no death is noted and confirmed by one reap.
+    let mut reaped = poison::confirm(work)?;
+    while reaped.lapsed < limit {
         let due = due_grants(work)?;
         if due.is_empty() {
             break;
         }
         for base in due {
-            lapsed += check(work, base, limit - lapsed)?;
-            if lapsed >= limit {
+            check(work, base, limit, &mut reaped)?;
+            if reaped.lapsed >= limit {
                 break;
             }
         }
@@ -37,11 +40,10 @@ pub(super) fn reap(work: &mut Work<'_, '_>, limit: usize) -> Outcome<Reaped> {
     nonces::purge(work.write, PURGE)?;
     answers::purge(work.write, PURGE)?;
     grants::purge(work.write, PURGE)?;
-    work.write.woke |= lapsed > 0;
-    Ok(Reaped {
-        lapsed,
-        ..Reaped::default()
-    })
+    troubles::purge(work.write, PURGE)?;
+    workers::purge(work.write, PURGE)?;
+    work.write.woke |= reaped.lapsed > 0;
+    Ok(reaped)
 }
 
 fn due_grants(work: &Work<'_, '_>) -> Outcome<Vec<i64>> {
@@ -58,18 +60,24 @@ fn due_grants(work: &Work<'_, '_>) -> Outcome<Vec<i64>> {
 }
 
 /// Returns the lapsed leases of one grant, and notes when it has to be looked at again.
-fn check(work: &mut Work<'_, '_>, base: i64, limit: usize) -> Outcome<usize> {
+fn check(work: &mut Work<'_, '_>, base: i64, limit: usize, reaped: &mut Reaped) -> Outcome<()> {
     let db = work.write.db;
-    let (mut lapsed, mut next) = (0, None);
+    let mut next = None;
+    let mut silent = None;
     for (fence, member) in (base..).zip(grants::members(db, base)?.unwrap_or_default()) {
         let Some(until) = open_until(work, fence, member)? else {
             continue;
         };
         if until > work.now() {
             next = Some(next.map_or(until, |next: i64| next.min(until)));
-        } else if lapsed < limit {
-            give_back(work, member.gid)?;
-            lapsed += 1;
+        } else if reaped.lapsed < limit {
+            let silent = match silent {
+                Some(silent) => silent,
+                None => *silent.insert(workers::fallen_silent(work.write, base)?),
+            };
+            give_back(work, member.gid, silent)?;
+            reaped.lapsed += 1;
+            reaped.poisoned += usize::from(poison::quarantine(work, member.gid)?);
         } else {
             next = Some(i64::MIN);
         }
@@ -77,7 +85,7 @@ fn check(work: &mut Work<'_, '_>, base: i64, limit: usize) -> Outcome<usize> {
     if next != Some(i64::MIN) {
         grants::check_at(db, base, next)?;
     }
-    Ok(lapsed)
+    Ok(())
 }
 
 /// Until when a lease lives that was neither settled nor given back.
@@ -92,13 +100,25 @@ fn open_until(work: &mut Work<'_, '_>, fence: i64, member: Member) -> Outcome<Op
         .map(|lease| lease.until))
 }
 
-fn give_back(work: &mut Work<'_, '_>, gid: i64) -> Outcome<()> {
+/// `silent`: the worker that held it, if it has fallen silent.
+fn give_back(work: &mut Work<'_, '_>, gid: i64, silent: Option<WorkerId>) -> Outcome<()> {
     let group = work.groups.entry(gid)?.misplace();
+    let Some(lease) = group.lease.take() else {
+        return Ok(());
+    };
+    if lease.is_hold() {
+        return Ok(());
+    }
     group.previous = LeaseEnd::Lapsed;
-    for job in group.lease.take().map(|lease| lease.jobs).unwrap_or_default() {
+    group.more.wary |= silent.is_some();
+    for job in &lease.jobs.0 {
         work.depths.shift(job.route, State::Leased, State::Waiting, 1);
     }
-    Ok(())
+    work.tenants.land(work.write.db, group.tenant)?;
+    match silent {
+        Some(worker) => poison::suspect(work.write, worker, gid, lease.fence),
+        None => Ok(()),
+    }
 }
 
 /// Lets a live lease live for `lease` from now.

@@ -22,7 +22,7 @@ pub(super) fn settle(work: &mut Work<'_, '_>, settlement: &Settlement) -> Outcom
         .group
         .lease
         .as_ref()
-        .map_or(0, |lease| lease.jobs.len());
+        .map_or(0, |lease| lease.jobs.0.len());
     if let Err(error) = check(settlement, jobs) {
         return Ok(Verdict::Refused(Error::new(Kind::Invalid, "settle", error)));
     }

@@ -1,16 +1,31 @@
 //! What a worker must know and meet.
-use crate::{error::Outcome, names::Names};
-use foldwright_ports::Capabilities;
+use super::gates::Gates;
+use crate::{
+    error::{Fault, Outcome},
+    names::Names,
+};
+use foldwright_ports::{Capabilities, Route};
 use rusqlite::Connection;
 
 /// A line of groups whose first due jobs ask the same of a worker. A claim reads the lines that its worker can serve
 /// and no others, so stranded groups cost it nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Slot {
-    id: i64,
-    route: i64,
-    format: u8,
-    need: u32,
+pub(super) struct Slot {
+    pub(super) id: i64,
+    pub(super) route: i64,
+    pub(super) format: u8,
+    pub(super) need: u32,
+}
+
+impl Slot {
+    /// Whether a worker knows the route of this slot, `route`, at its format and need.
+    pub(super) fn can_be_served(&self, route: &Route, capabilities: &Capabilities) -> bool {
+        self.format <= capabilities.format
+            && capabilities
+                .routes
+                .get(route)
+                .is_some_and(|capability| self.need <= capability.version)
+    }
 }
 
 /// The slots that this connection has met; rows are only added.
@@ -40,29 +55,41 @@ impl Slots {
         Ok(id)
     }
 
-    /// The slots that a worker can serve.
+    /// The slots that a worker can serve, as far as their routes are open for everybody.
     pub(super) fn served(
         &mut self,
         db: &Connection,
         names: &mut Names,
+        gates: &Gates,
         capabilities: &Capabilities,
     ) -> Outcome<Vec<i64>> {
         self.load(db)?;
         let mut served = Vec::new();
         for slot in &self.0 {
-            if slot.format > capabilities.format {
-                continue;
-            }
             let route = names.route(db, slot.route)?;
-            if capabilities
-                .routes
-                .get(&route)
-                .is_some_and(|capability| slot.need <= capability.version)
-            {
+            if slot.can_be_served(&route, capabilities) && gates.is_open(slot.route, &route) {
                 served.push(slot.id);
             }
         }
         Ok(served)
+    }
+
+    /// What a slot asks of a worker.
+    pub(super) fn get(&mut self, db: &Connection, id: i64) -> Outcome<Slot> {
+        let is = |slot: &&Slot| slot.id == id;
+        if let Some(slot) = self.0.iter().find(is) {
+            return Ok(*slot);
+        }
+        self.load(db)?;
+        let slot = self.0.iter().find(is).copied();
+        slot.ok_or_else(|| Fault::corrupt(format!("slot {id} is missing")))
+    }
+
+    /// The slots of a route.
+    pub(super) fn of_route(&mut self, db: &Connection, route: i64) -> Outcome<Vec<i64>> {
+        self.load(db)?;
+        let slots = self.0.iter().filter(|slot| slot.route == route);
+        Ok(slots.map(|slot| slot.id).collect())
     }
 
     pub(crate) fn forget(&mut self) {

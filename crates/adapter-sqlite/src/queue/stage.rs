@@ -1,10 +1,10 @@
 //! Staging.
 use super::{
-    counters::State,
     dedup,
     groups::Entry,
     holds, jobs,
     line::{self, Standing},
+    tenants::signed,
     work::Work,
 };
 use crate::error::{Fault, Outcome};
@@ -22,11 +22,14 @@ pub(super) fn check(job: &NewJob) -> Result<(), String> {
             NewJob::MAX_HEADER_BYTES
         ));
     }
-    if job.group.key.len() > GroupId::MAX_KEY_BYTES {
+    check_group(&job.group).map_err(|error| format!("job {}: {error}", job.id))
+}
+
+pub(super) fn check_group(group: &GroupId) -> Result<(), String> {
+    if group.key.len() > GroupId::MAX_KEY_BYTES {
         return Err(format!(
-            "the group key of job {} has {} bytes, the most is {}",
-            job.id,
-            job.group.key.len(),
+            "the group key has {} bytes, the most is {}",
+            group.key.len(),
             GroupId::MAX_KEY_BYTES
         ));
     }
@@ -53,7 +56,7 @@ pub(super) fn stage(work: &mut Work<'_, '_>, job: &NewJob) -> Outcome<Staged> {
         gid,
         route,
         score: jobs::score(job, now, &work.write.settings.queue),
-        due: now.plus(job.delay).0,
+        due: dedup::due(&work.groups.entry(gid)?.group, route, now, job).0,
         staged_at: now.0,
     };
     if !jobs::insert(db, &place, job)? {
@@ -63,15 +66,10 @@ pub(super) fn stage(work: &mut Work<'_, '_>, job: &NewJob) -> Outcome<Staged> {
     for hash in holds::of_job(job) {
         holds::take(db, tenant, hash, place.seq)?;
     }
+    work.add_job(gid, route, signed(job.stored_bytes()))?;
     let entry = work.groups.entry(gid)?;
     let group = entry.touch();
-    group.counts.add(route);
     group.more.delayed |= place.due > place.staged_at;
-    let state = if group.more.blocked.is_some() {
-        State::Blocked
-    } else {
-        State::Waiting
-    };
     dedup::open(group, route, place.seq, now, job);
     line::join(
         work.write,
@@ -84,7 +82,6 @@ pub(super) fn stage(work: &mut Work<'_, '_>, job: &NewJob) -> Outcome<Staged> {
             format: job.format,
         },
     )?;
-    work.depths.add(route, state, 1);
     work.write.woke = true;
     Ok(Staged::New)
 }
@@ -186,7 +183,11 @@ fn swap(
 ) -> Outcome<()> {
     let db = work.write.db;
     let before = holds::of_stored(db, known.seq)?;
+    let bytes = jobs::bytes_of(db, known.seq)?;
     change(db, known.seq, job)?;
+    if let Some(gid) = known.gid {
+        work.change_bytes(gid, jobs::bytes_of(db, known.seq)? - bytes)?;
+    }
     let after = holds::of_stored(db, known.seq)?;
     for hash in &after {
         holds::take(db, tenant, *hash, known.seq)?;

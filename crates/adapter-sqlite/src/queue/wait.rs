@@ -1,5 +1,5 @@
 //! Waiting for work.
-use super::slots::Slots;
+use super::{gates::Gates, slots::Slots};
 use crate::{
     error::Outcome,
     reader::{Read, Readers},
@@ -67,16 +67,23 @@ fn deadline(from_now: Duration) -> Instant {
 /// Whether there is a group at its turn that such a worker can serve, and if not, when there may be one.
 fn look(read: &mut Read<'_>, capabilities: &Capabilities) -> Outcome<Sight> {
     let (db, now) = (read.db, read.now.0);
-    let mut next: Option<i64> = db
-        .prepare_cached("SELECT min(recheck) FROM fw_groups WHERE recheck IS NOT NULL")?
-        .query_row([], |row| row.get(0))?;
-    for slot in Slots::default().served(db, read.names, capabilities)? {
-        let first: Option<i64> = db
-            .prepare_cached("SELECT min(at) FROM fw_groups WHERE slot = ?1")?
+    let gates = Gates::load(db, now)?;
+    for slot in Slots::default().served(db, read.names, &gates, capabilities)? {
+        let waits: bool = db
+            .prepare_cached("SELECT EXISTS (SELECT 1 FROM fw_lines WHERE slot = ?1 AND share IS NOT NULL)")?
             .query_row([slot], |row| row.get(0))?;
-        next = next.min(first).or(next).or(first);
+        if waits {
+            return Ok(Sight::Work);
+        }
     }
-    Ok(match next {
+    let group = db
+        .prepare_cached("SELECT min(recheck) FROM fw_groups WHERE recheck IS NOT NULL")?
+        .query_row([], |row| row.get::<_, Option<i64>>(0))?;
+    let line = db
+        .prepare_cached("SELECT min(recheck) FROM fw_lines WHERE recheck IS NOT NULL")?
+        .query_row([], |row| row.get(0))?;
+    let opens = gates.opens().map(|until| until.0);
+    Ok(match [group, line, opens].into_iter().flatten().min() {
         Some(due) if due <= now => Sight::Work,
         next => Sight::Nothing(next),
     })

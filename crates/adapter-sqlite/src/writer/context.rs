@@ -1,5 +1,5 @@
 //! What an operation works with.
-use crate::{SqliteSettings, names::Names, queue::Slots};
+use crate::{SqliteSettings, names::Names, queue::Slots, reader::Read};
 use foldwright_domain::Millis;
 use rusqlite::{Connection, Transaction};
 
@@ -54,4 +54,16 @@ pub(crate) struct Write<'a> {
     pub(crate) settings: &'a SqliteSettings,
     /// Set when there may be new work in the queue.
     pub(crate) woke: bool,
+}
+
+impl Write<'_> {
+    /// Looks with the eyes of a reader at what was written so far.
+    pub(crate) fn read(&mut self) -> Read<'_> {
+        Read {
+            db: self.db,
+            now: self.now,
+            names: self.names,
+            settings: self.settings,
+        }
+    }
 }

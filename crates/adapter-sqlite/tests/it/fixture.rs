@@ -19,16 +19,16 @@ impl File {
         self.directory.path().join("store.db")
     }
 
-    fn open(directory: TempDir, clock: &TestClock, queue: QueueSettings) -> Self {
+    fn open(directory: TempDir, clock: &TestClock, queue: &QueueSettings) -> Self {
         let sqlite = open(&directory.path().join("store.db"), clock, queue);
         Self { sqlite, directory }
     }
 }
 
-fn open(path: &std::path::Path, clock: &TestClock, queue: QueueSettings) -> Sqlite {
+fn open(path: &std::path::Path, clock: &TestClock, queue: &QueueSettings) -> Sqlite {
     let settings = SqliteSettings {
         clock: Arc::new(clock.clone()),
-        queue,
+        queue: *queue,
         ..SqliteSettings::default()
     };
     Sqlite::open(path, settings).unwrap()
@@ -45,19 +45,19 @@ impl Fixture for SqliteFixture {
 
     async fn open_with(&self, settings: QueueSettings) -> Harness {
         let clock = TestClock::default();
-        let file = File::open(tempfile::tempdir().unwrap(), &clock, settings);
+        let file = File::open(tempfile::tempdir().unwrap(), &clock, &settings);
         Harness::new(file.sqlite.ports(), clock, settings).keeping(file)
     }
 
     async fn reopen(&self, harness: &Harness) -> Ports {
-        open(&harness.kept::<File>().path(), &harness.clock, harness.settings).ports()
+        open(&harness.kept::<File>().path(), &harness.clock, &harness.settings).ports()
     }
 
     async fn restart(&self, harness: Harness) -> Harness {
         let (clock, settings) = (harness.clock.clone(), harness.settings);
         let file: File = harness.into_kept();
         file.sqlite.close().await.unwrap();
-        let file = File::open(file.directory, &clock, settings);
+        let file = File::open(file.directory, &clock, &settings);
         Harness::new(file.sqlite.ports(), clock, settings).keeping(file)
     }
 }

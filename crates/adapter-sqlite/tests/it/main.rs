@@ -14,8 +14,10 @@ mod forged;
 mod handles;
 mod kill;
 mod opening;
+mod sharing;
 mod support;
 mod together;
+mod upgrading;
 mod user_tables;
 
 foldwright_conformance::suites!(crate::fixture::SqliteFixture);

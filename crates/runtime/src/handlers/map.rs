@@ -187,5 +187,10 @@ async fn settle(
         then,
         ..settlement(&lease, done, rest)
     };
-    Handled { settlement, refused }
+    Handled {
+        settlement,
+        refused,
+        // A record that has landed is the same record again, and what follows is decided with it.
+        unsure: false,
+    }
 }

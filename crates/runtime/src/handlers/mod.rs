@@ -33,7 +33,7 @@ pub(crate) use switched::SwitchedHandler;
 
 use crate::context::Context;
 use async_trait::async_trait;
-use foldwright_ports::{Error, Lease, Outcome, Rest, Settlement};
+use foldwright_ports::{Error, Kind, Lease, Outcome, Rest, Settlement};
 
 /// Runs many leases of one route at once: one load, one append or store, whatever their number.
 ///
@@ -50,15 +50,20 @@ pub(crate) struct Handled {
     pub(crate) settlement: Settlement,
     /// Why a store refused all of it in one go, where another attempt can help: fewer jobs may go through.
     pub(crate) refused: Option<String>,
+    /// Whether a write of it may have taken effect all the same. Then nothing of its lease may count as done: a lease that
+    /// completed vouches for the jobs that each write under its token decided, and of this one they are not staged.
+    pub(crate) unsure: bool,
 }
 
 impl Handled {
     /// A store refused all of it in one go.
     pub(crate) fn refused(lease: &Lease, error: Error) -> Self {
         let refused = error.is_retryable().then(|| error.to_string());
+        let unsure = matches!(error.kind(), Kind::Unavailable | Kind::Timeout);
         Self {
             settlement: settlement(lease, 0, Failure::from(error).rest()),
             refused,
+            unsure,
         }
     }
 }
@@ -70,6 +75,7 @@ impl Handled {
         Self {
             settlement,
             refused: waits.then(|| "a store did not take it".to_owned()),
+            unsure: false,
         }
     }
 }
@@ -80,6 +86,7 @@ impl From<Settlement> for Handled {
         Self {
             settlement,
             refused: None,
+            unsure: false,
         }
     }
 }

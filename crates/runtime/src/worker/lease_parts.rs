@@ -1,6 +1,6 @@
 //! A lease whose jobs are run in parts, and what those that went through led to.
 use super::bisection::Bisection;
-use crate::handlers::Handled;
+use crate::handlers::{Handled, settlement};
 use foldwright_ports::{Answer, Fence, JobId, Lease, NewJob, Outcome, Rest, Settlement};
 use std::collections::BTreeSet;
 
@@ -8,6 +8,8 @@ pub(super) struct LeaseParts {
     lease: Lease,
     bisection: Bisection,
     was_split: bool,
+    /// Whether the last part's write may have taken effect.
+    unsure: bool,
     answers: Vec<Answer>,
     then: Vec<NewJob>,
 }
@@ -32,6 +34,7 @@ impl LeaseParts {
             bisection: Bisection::new(lease.jobs.len(), splits),
             lease,
             was_split: false,
+            unsure: false,
             answers: Vec::new(),
             then: Vec::new(),
         }
@@ -78,7 +81,9 @@ impl LeaseParts {
                     ..
                 },
             refused,
+            unsure,
         } = ran;
+        self.unsure = unsure;
         self.take(answers, then);
         if done >= self.bisection.part().len() {
             return if self.bisection.passed() {
@@ -104,8 +109,12 @@ impl LeaseParts {
         }
     }
 
-    /// Its settlement: the parts that went through and `done` further jobs are done.
+    /// Its settlement: the parts that went through and `done` further jobs are done. None of them is where it is not known
+    /// what became of the last part: they come again, are recognised, and what they led to is staged then.
     pub(super) fn end(self, done: usize, rest: Rest) -> Settlement {
+        if self.unsure {
+            return settlement(&self.lease, 0, rest);
+        }
         Settlement {
             lease: self.lease.reference(),
             outcome: Outcome {

@@ -105,6 +105,7 @@ impl<'a> SplitRun<'a> {
             Handled {
                 settlement: settlement(&one.lease(), 0, rest),
                 refused: Some(message.clone()),
+                unsure: true,
             }
         };
         let ran = parts.iter().map(failed).collect();
