@@ -139,7 +139,7 @@ mod tests {
         let error = find("inject").err().unwrap();
         assert_eq!(
             error.to_string(),
-            "no bench is named `inject`; the known ones are: ingest, queue"
+            "no bench is named `inject`; the known ones are: depth, fairness, fold, ingest, latency, queue"
         );
     }
 }

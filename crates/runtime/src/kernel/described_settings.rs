@@ -12,7 +12,7 @@ pub(super) fn of_worker(settings: &WorkerSettings, into: &mut BTreeMap<String, S
         max_bytes,
         lease,
         idle,
-        liveness,
+        liveness: _,
         splits,
         body_bytes,
         effect_timeout,
@@ -31,7 +31,7 @@ pub(super) fn of_worker(settings: &WorkerSettings, into: &mut BTreeMap<String, S
     for (name, time) in [
         ("lease", lease),
         ("idle", idle),
-        ("liveness", liveness),
+        ("liveness", &settings.liveness()),
         ("effect_timeout", effect_timeout),
         ("effect_slow", effect_slow),
         ("sweep", sweep),

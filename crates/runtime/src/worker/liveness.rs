@@ -48,7 +48,7 @@ impl Record {
             ctx: ctx.clone(),
             worker,
             capabilities: Arc::new(capabilities),
-            ttl: settings.liveness,
+            ttl: settings.liveness(),
         }
     }
 

@@ -19,9 +19,9 @@ pub struct WorkerSettings {
     pub lease: Duration,
     /// How long an idle lane waits for a wake-up before it looks by itself; default 5 s.
     pub idle: Duration,
-    /// How long the worker's liveness record runs without being renewed; default 15 s, at most `lease`, so that a record
-    /// has run out by the time its worker's leases lapse. Renewed every third of it.
-    pub liveness: Duration,
+    /// How long the worker's liveness record runs without being renewed, at most `lease`, so that a record which has run
+    /// out is known when the leases lapse; default half of `lease`.
+    pub liveness: Option<Duration>,
     /// How often one lease is split when its jobs are refused as a whole; default 32, 0 never. Each split costs a call.
     pub splits: u32,
     /// How many raw bytes of bodies are worked on at a time; default 64 MiB. One job that is larger goes alone. What does
@@ -55,7 +55,7 @@ impl Default for WorkerSettings {
             max_bytes: 8 << 20,
             lease: Duration::from_secs(30),
             idle: Duration::from_secs(5),
-            liveness: Duration::from_secs(15),
+            liveness: None,
             splits: 32,
             body_bytes: 64 << 20,
             effect_timeout: Duration::from_secs(300),
@@ -67,6 +67,11 @@ impl Default for WorkerSettings {
 }
 
 impl WorkerSettings {
+    /// How long the liveness record runs.
+    pub(crate) fn liveness(&self) -> Duration {
+        self.liveness.unwrap_or(self.lease / 2)
+    }
+
     /// Every value that cannot work.
     pub(crate) fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
@@ -102,10 +107,13 @@ impl WorkerSettings {
                 self.lease
             ));
         }
-        if self.liveness < SHORTEST_LEASE || self.liveness > self.lease {
+        if let Some(liveness) = self.liveness
+            && !(SHORTEST_LEASE / 2..=self.lease).contains(&liveness)
+        {
             faults.push(format!(
-                "worker setting `liveness` is {:?}, at least {SHORTEST_LEASE:?} and at most the lease of {:?}",
-                self.liveness, self.lease
+                "worker setting `liveness` is {liveness:?}, at least {:?} and at most the lease of {:?}",
+                SHORTEST_LEASE / 2,
+                self.lease
             ));
         }
         faults

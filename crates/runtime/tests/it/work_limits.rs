@@ -196,7 +196,7 @@ async fn a_blocked_runtime_does_not_look_dead() {
         .build()
         .unwrap();
     let settings = WorkerSettings {
-        liveness: Duration::from_millis(100),
+        liveness: Some(Duration::from_millis(100)),
         ..WorkerSettings::default()
     };
     let kernel = bench
