@@ -11,7 +11,8 @@ use foldwright_traces::{
     span_recorded::{TraceEvent, occurred_at},
     trace_summary::{Summary, TraceSummary},
 };
-use std::{collections::BTreeMap, error::Error, hint::black_box, time::Instant};
+use std::{collections::BTreeMap, error::Error, hint::black_box};
+use tokio::time::Instant;
 
 /// How often the corpus is folded; the median counts.
 const ROUNDS: usize = 21;
@@ -46,7 +47,7 @@ fn traces() -> Result<BTreeMap<String, Vec<Recorded<TraceEvent>>>, Failure> {
     let tenant = TenantId::parse("bench")?;
     let mut traces: BTreeMap<String, Vec<Recorded<TraceEvent>>> = BTreeMap::new();
     let mut number = 0_u128;
-    for request in RequestReader::open(&corpus_file("traces.otlp.jsonl.gz"))? {
+    for request in RequestReader::open(corpus_file("traces.otlp.jsonl.gz"))? {
         for span in request? {
             number += 1 << 12;
             let id = EventId::from_u128(number);
