@@ -38,7 +38,7 @@ impl std::fmt::Debug for Counter {
 macro_rules! counters {
     ($($(#[doc = $meaning:literal])+ $name:ident => $metric:literal,)+) => {
         /// Counts of one kernel since it was started. Every path on which work is declined, merged, deferred, lost to
-        /// fencing or swallowed has one. Each is a metric of the same name as well, `foldwright_…_total`.
+        /// fencing or swallowed has one. Each is a metric as well; [`all`](Self::all) gives its name.
         #[derive(Debug)]
         #[non_exhaustive]
         pub struct Counters {

@@ -15,6 +15,7 @@
 mod catch;
 mod context;
 mod counters;
+mod description;
 mod encoded;
 mod fold;
 mod handlers;
@@ -23,8 +24,10 @@ mod kernel;
 mod pipeline;
 mod reader;
 mod retention;
+mod role;
 mod router;
 mod shutdown;
+mod signals;
 mod subscriber;
 mod sweeper;
 #[cfg(test)]
@@ -34,19 +37,22 @@ mod wire;
 mod worker;
 
 pub use counters::{Counter, Counters};
+pub use description::{
+    DescribedCommand, DescribedEnvelope, DescribedFold, DescribedMap, DescribedPipeline, DescribedSubscriber,
+    DescribedTable, Description,
+};
 pub use fold::RefoldBudget;
 pub use ids::{SeededIds, SystemIds};
 pub use kernel::{
-    Answered, Backlog, DescribedCommand, DescribedEnvelope, DescribedFold, DescribedMap, DescribedPipeline,
-    DescribedSubscriber, DescribedTable, Description, Kernel, KernelBuilder, MAX_FUTURE, Operator, Receipt,
-    ReceiptError, ReceiptKey, Restaged, Role, SendError, SendRefused, Standing, StoredEvents,
+    Answered, Backlog, Kernel, KernelBuilder, MAX_FUTURE, Operator, Receipt, ReceiptError, ReceiptKey,
+    Restaged, SendError, SendRefused, Standing, StoredEvents,
 };
 pub use pipeline::{Faults, Global, Pipeline, Projection};
 pub use reader::{Reader, Unreadable};
 pub use retention::{NoBase, RetainCursor, RetainError, Retained, WhyNoBase, WithoutBase};
-pub use shutdown::{
-    Exit, Shutdown, ShutdownBudget, ShutdownError, Signals, Stopped, TooShort, run_until_signal,
-};
+pub use role::Role;
+pub use shutdown::{Shutdown, ShutdownBudget, ShutdownError, Stopped, TooShort};
+pub use signals::{Exit, Signals, run_until_signal};
 pub use subscriber::{EffectError, KillSwitch, Subscriber, SubscriberCounts, SubscriberOptions, Switch};
 pub use telemetry::{Propagation, TARGET, TraceParent, describe_metrics, metric_names};
 pub use wire::TooLarge;

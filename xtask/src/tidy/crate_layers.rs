@@ -12,6 +12,7 @@ const MACROS: &str = "foldwright-macros";
 const MEMORY: &str = "foldwright-adapter-memory";
 const PORTS: &str = "foldwright-ports";
 const RUNTIME: &str = "foldwright-runtime";
+const TELEMETRY: &str = "foldwright-telemetry";
 const TESTING: &str = "foldwright-testing";
 
 /// What of other people's the domain may use, and why it stays pure with it.
@@ -45,6 +46,7 @@ fn layer_of(name: &str) -> Option<Layer> {
         CONFORMANCE => layer(&[DOMAIN, PORTS], &[MEMORY]),
         // A test is a composition root, and the memory adapter is the one for tests.
         RUNTIME => layer(&[DOMAIN, PORTS, MACROS], &[MEMORY, CONFORMANCE]),
+        TELEMETRY => layer(&[RUNTIME], &[]),
         // Equipment for tests: what it composes is a kernel in memory, and no user's service depends on it.
         TESTING => layer(&[DOMAIN, PORTS, RUNTIME, MEMORY], &[MACROS]),
         _ if name.starts_with(ADAPTER) => layer(&[DOMAIN, PORTS], &[CONFORMANCE]),

@@ -1,6 +1,5 @@
 //! What the jobs of a lease mean for the row that they are applied to.
-use super::{Ledger, Membership};
-use crate::handlers::Job;
+use super::{Job, Ledger, Membership};
 use foldwright_domain::{Identity, Position};
 use std::collections::BTreeSet;
 

@@ -1,15 +1,10 @@
 //! Folding an aggregate or key anew from the log: the truth, and expensive.
 use super::{
-    Applied, Membership,
+    Applied, Base, Membership, Weave, WeaveError,
     progress::{Panicked, Progress},
     source::KeyRule,
 };
-use crate::{
-    catch::caught,
-    retention::{Base, Weave, WeaveError},
-    subscriber::Decisions,
-    wire::encode_event,
-};
+use crate::{catch::caught, subscriber::Decisions, wire::encode_event};
 use foldwright_domain::{DecodeError, EventSet, Fold, Identity, RawEvent, Recorded};
 use foldwright_ports::{Error, Ports, StateKey};
 use std::collections::BTreeSet;

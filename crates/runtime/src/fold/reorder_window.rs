@@ -1,9 +1,8 @@
 //! Folding late events without the log: the newest events beside the state before them. Pure.
-use super::{Panicked, Progress};
+use super::{Job, Panicked, Progress};
 use crate::{
     catch::caught,
     encoded::{decode_json, encode_json},
-    handlers::Job,
     subscriber::Decisions,
     wire::decode_event,
 };
@@ -26,7 +25,7 @@ pub(crate) struct ReorderWindow {
 }
 
 /// A window while events are applied to it.
-pub(crate) struct Base<F: Fold> {
+pub(crate) struct OpenWindow<F: Fold> {
     state: F::State,
     last: Option<Position>,
     events: Vec<(Bytes, Recorded<F::On>)>,
@@ -73,7 +72,7 @@ impl ReorderWindow {
 
 impl ReorderWindow {
     /// Opens it; `None` where this build cannot read it, or an event lies before what it covers: only the log helps then.
-    pub(crate) fn open<F: Fold>(&self, first: Position) -> Option<Base<F>> {
+    pub(crate) fn open<F: Fold>(&self, first: Position) -> Option<OpenWindow<F>> {
         if kept::<F>() == 0 || self.base_last.is_some_and(|last| first < last) {
             return None;
         }
@@ -81,7 +80,7 @@ impl ReorderWindow {
             let raw = decode_event(stored).ok()?;
             Some((stored.clone(), typed::<F>(&raw)?))
         });
-        Some(Base {
+        Some(OpenWindow {
             state: decode_json(&self.base)?,
             last: self.base_last,
             events: events.collect::<Option<_>>()?,
@@ -97,7 +96,7 @@ fn typed<F: Fold>(raw: &RawEvent) -> Option<Recorded<F::On>> {
     })
 }
 
-impl<F: Fold> Base<F> {
+impl<F: Fold> OpenWindow<F> {
     /// A window that begins behind this state; `None` where the state cannot be copied.
     pub(crate) fn behind(progress: &Progress<F::State>) -> Option<Self> {
         Some(Self {

@@ -1,9 +1,9 @@
 //! The state of a fold, for subscribers whose own is gone.
-use super::Failure;
+use super::{CurrentState, Failure};
 use crate::{
     context::Context,
     fold::{KeyRule, Replaced, refold},
-    subscriber::{CurrentState, Decisions},
+    subscriber::Decisions,
 };
 use async_trait::async_trait;
 use foldwright_domain::{Fold, RawEvent, Recorded};

@@ -3,12 +3,13 @@ use super::{
     Failure, Handled, RouteHandler,
     decider_line::{Line, State},
     decider_state::UpToDate,
+    load_rows::load_rows,
     stored_events::StoredEvents,
 };
 use crate::{context::Context, telemetry::append_spans};
 use async_trait::async_trait;
 use foldwright_domain::{Batch, Decider, Fold, StreamKey};
-use foldwright_ports::{Append, Expect, FoldRow, Lease, StateKey, StateTable};
+use foldwright_ports::{Append, Expect, Lease, StateKey, StateTable};
 use std::sync::Arc;
 
 /// The path of the groups that all deciders share: one group for each aggregate.
@@ -20,8 +21,6 @@ pub(crate) struct DeciderHandler<C: Decider> {
     /// Whether the log refuses an append on an older state. Without, the composition root has accepted the risk.
     pub(crate) conditional: bool,
 }
-
-type Row<C> = Option<FoldRow<Option<State<C>>>>;
 
 #[async_trait]
 impl<C: Decider> RouteHandler for DeciderHandler<C> {
@@ -61,7 +60,8 @@ impl<C: Decider> DeciderHandler<C> {
         }
         let streams: Vec<_> = stale.iter().map(|line| line.stream.clone()).collect();
         // In this order: what is appended in between makes a row older, never newer than its count says.
-        let rows = self.rows(&streams).await;
+        let keys: Vec<_> = streams.iter().map(state_key::<C>).collect();
+        let rows = load_rows(&*self.table, &keys).await;
         let counts = ctx.ports.log.count(&streams).await.map_err(Failure::from);
         for (at, (line, row)) in stale.iter_mut().zip(rows).enumerate() {
             let count = counts.as_ref().map_err(Clone::clone).and_then(|counts| {
@@ -75,27 +75,6 @@ impl<C: Decider> DeciderHandler<C> {
             match state {
                 Ok(state) => line.state = Some(state),
                 Err(failure) => line.failure = Some(failure),
-            }
-        }
-    }
-
-    /// A row that cannot be read fails a call for many, so the rows are then asked for one by one.
-    async fn rows(&self, streams: &[StreamKey]) -> Vec<Result<Row<C>, Failure>> {
-        let keys: Vec<_> = streams.iter().map(state_key::<C>).collect();
-        match self.table.load(&keys).await {
-            Ok(rows) => rows.into_iter().map(Ok).collect(),
-            Err(error) if error.is_retryable() || keys.len() <= 1 => {
-                let failure = Failure::from(error);
-                keys.iter().map(|_| Err(failure.clone())).collect()
-            }
-            Err(_) => {
-                let mut rows = Vec::with_capacity(keys.len());
-                for key in &keys {
-                    let row = self.table.load(std::slice::from_ref(key)).await;
-                    let row = row.map(|rows| rows.into_iter().next().flatten());
-                    rows.push(row.map_err(Failure::from));
-                }
-                rows
             }
         }
     }

@@ -1,12 +1,13 @@
 //! Runs the jobs of one fold.
 use super::{
-    Failure, Handled, Incoming, Job, RouteHandler, SharedState,
+    Failure, Handled, Incoming, RouteHandler, SharedState,
     fold_attempt::{Attempt, Folded},
+    load_rows::{Loaded, load_rows},
     read_events, settlement, stage_pending, subscriber_jobs,
 };
 use crate::{
     context::Context,
-    fold::{KeyRule, Ledger},
+    fold::{Job, KeyRule, Ledger},
     subscriber::{Decides, Pending},
 };
 use async_trait::async_trait;
@@ -22,9 +23,6 @@ pub(crate) struct FoldHandler<F: Fold> {
     pub(crate) rule: Arc<dyn KeyRule<F>>,
     pub(crate) subscribers: Vec<Arc<dyn Decides<F::On, F::State>>>,
 }
-
-/// A row as it was loaded, `None` where nothing was ever folded.
-type Loaded<S> = Option<FoldRow<Option<S>>>;
 
 /// What follows from a batch.
 enum Step<S> {
@@ -45,7 +43,7 @@ struct Waiting<S> {
 impl<F: Fold> RouteHandler for FoldHandler<F> {
     async fn run(&self, leases: Vec<Lease>, again: bool, ctx: &Context) -> Vec<Handled> {
         let keys: Vec<StateKey> = leases.iter().map(|lease| self.state_key(lease)).collect();
-        let loaded = self.load(&keys).await;
+        let loaded = load_rows(&*self.table, &keys).await;
         let (mut settled, mut waiting) = (Vec::new(), Vec::new());
         for ((lease, key), row) in leases.into_iter().zip(keys).zip(loaded) {
             match self.fold(lease, key, row, again, ctx).await {
@@ -64,29 +62,6 @@ impl<F: Fold> FoldHandler<F> {
             tenant: lease.group.tenant.clone(),
             projection: F::NAME.into(),
             key: self.rule.state_key(&lease.group.key).into(),
-        }
-    }
-
-    /// One call for all rows. A row that cannot be read (broken, or another tenant's) fails such a call, so the rows are
-    /// then asked for one by one: it fails its own lease alone.
-    async fn load(&self, keys: &[StateKey]) -> Vec<Result<Loaded<F::State>, Failure>> {
-        match self.table.load(keys).await {
-            Ok(rows) => rows.into_iter().map(Ok).collect(),
-            Err(error) if error.is_retryable() || keys.len() <= 1 => {
-                let failure = Failure::from(error);
-                keys.iter().map(|_| Err(failure.clone())).collect()
-            }
-            Err(_) => {
-                let mut rows = Vec::with_capacity(keys.len());
-                for key in keys {
-                    let row = self.table.load(std::slice::from_ref(key)).await;
-                    rows.push(
-                        row.map(|rows| rows.into_iter().next().flatten())
-                            .map_err(Failure::from),
-                    );
-                }
-                rows
-            }
         }
     }
 

@@ -1,11 +1,11 @@
 //! From a loaded row and a batch to the next row, in memory.
-use super::{Failure, FoldHandler, Job, fold::is_staged};
+use super::{Failure, FoldHandler, fold::is_staged};
 use crate::{
     catch::caught,
     context::Context,
     fold::{
-        Admission, Applied, Base, Batch, Ledger, Panicked, PanickedAt, Progress, RefoldError, Replaced,
-        Windowed, kept, refold,
+        Admission, Applied, Batch, Job, Ledger, OpenWindow, Panicked, PanickedAt, Progress, RefoldError,
+        Replaced, Windowed, kept, refold,
     },
     subscriber::{Decisions, Pending, PendingJob},
     wire::{WireError, decode_event},
@@ -93,7 +93,7 @@ impl<F: Fold> FoldHandler<F> {
             let window = if kept::<F>() == 0 {
                 None
             } else {
-                Base::<F>::behind(&progress).and_then(|base| base.close())
+                OpenWindow::<F>::behind(&progress).and_then(|window| window.close())
             };
             (progress, window)
         } else {
@@ -174,13 +174,13 @@ impl<F: Fold> FoldHandler<F> {
             return Ok(ledger.window.clone().map(|window| (progress, window)));
         };
         let progress = begin::<F>(loaded, &ledger.applied)?;
-        let base = match ledger.window.as_ref().and_then(|window| window.open::<F>(first)) {
-            Some(base) => Some(base),
+        let window = match ledger.window.as_ref().and_then(|window| window.open::<F>(first)) {
+            Some(window) => Some(window),
             None if late => None,
-            None => Base::behind(&progress),
+            None => OpenWindow::behind(&progress),
         };
-        match base {
-            Some(base) => base
+        match window {
+            Some(window) => window
                 .fold(progress, fresh, late, decisions)
                 .map_err(|PanickedAt { job, message }| Attempt::Panicked { job, message }),
             None => Ok(None),

@@ -3,6 +3,7 @@ use super::Failure;
 use crate::{
     catch::caught,
     context::Context,
+    fold::Job,
     wire::{BodyError, Header, decode_event, encode_event},
 };
 use bytes::Bytes;
@@ -13,15 +14,6 @@ use foldwright_ports::{EventRef, HandedJob, Lease};
 pub(crate) struct Incoming<E> {
     pub(crate) jobs: Vec<Job<E>>,
     pub(crate) failure: Option<Failure>,
-}
-
-/// A job that brings an event.
-pub(crate) struct Job<E> {
-    /// Its place in the lease.
-    pub(crate) index: usize,
-    pub(crate) event: Recorded<E>,
-    /// The event in its stored form, for jobs that follow.
-    pub(crate) stored: Bytes,
 }
 
 /// Reads the jobs of a lease, in order, up to the first that cannot be read.

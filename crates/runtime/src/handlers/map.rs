@@ -1,12 +1,13 @@
 //! Runs the jobs of one map.
 use super::{
-    Failure, Handled, Incoming, RouteHandler, SharedState, read_events, settlement, subscriber_jobs,
+    CurrentState, Failure, Handled, Incoming, RouteHandler, SharedState, read_events, settlement,
+    subscriber_jobs,
 };
 use crate::{
     catch::caught,
     context::Context,
     fold::aggregate_group_key,
-    subscriber::{CurrentState, Decides, Decisions, Pending},
+    subscriber::{Decides, Decisions, Pending},
 };
 use async_trait::async_trait;
 use bytes::Bytes;

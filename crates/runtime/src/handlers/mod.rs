@@ -2,6 +2,7 @@
 mod accepted;
 mod command;
 mod current_fold;
+mod current_state;
 mod decider;
 mod decider_line;
 mod decider_state;
@@ -10,6 +11,7 @@ mod fold;
 mod fold_attempt;
 mod fold_ledger;
 mod incoming;
+mod load_rows;
 mod map;
 mod own_events;
 mod stored_events;
@@ -20,11 +22,12 @@ mod switched;
 pub(crate) use accepted::fits;
 pub(crate) use command::CommandHandler;
 pub(crate) use current_fold::CurrentFold;
+pub(crate) use current_state::CurrentState;
 pub(crate) use decider::{DECIDE_PATH, DeciderHandler};
 pub(crate) use failure::Failure;
 pub(crate) use fold::FoldHandler;
 pub(crate) use fold_ledger::{AsksLedger, FoldLedger};
-pub(crate) use incoming::{Incoming, Job, read_events};
+pub(crate) use incoming::{Incoming, read_events};
 pub(crate) use map::{CurrentRecord, MapHandler};
 pub(crate) use own_events::own_events;
 pub(crate) use subscriber::SubscriberHandler;
@@ -66,9 +69,7 @@ impl Handled {
             unsure,
         }
     }
-}
 
-impl Handled {
     /// Of a handler whose stores alone make jobs wait: where nothing is done and all of it waits, a store refused it.
     pub(crate) fn by_store(settlement: Settlement) -> Self {
         let waits = settlement.outcome.done == 0 && matches!(settlement.outcome.rest, Rest::Defer { .. });

@@ -1,9 +1,10 @@
 //! Runs the jobs of one subscriber.
-use super::{Failure, Handled, Incoming, Job, RouteHandler, read_events, settlement};
+use super::{CurrentState, Failure, Handled, Incoming, RouteHandler, read_events, settlement};
 use crate::{
     context::Context,
     encoded::decode_json,
-    subscriber::{CurrentState, EffectError, Subscriber},
+    fold::Job,
+    subscriber::{EffectError, Subscriber},
     telemetry::effect_span,
     wire::{BodyError, decode_event},
 };

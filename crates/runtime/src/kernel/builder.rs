@@ -1,13 +1,15 @@
 //! Putting a kernel together.
 use super::{
-    DescribedEnvelope, Description, Desk, Inline, Kernel, Role, Wired,
+    Desk, Inline, Kernel, Wired,
     described_settings::{adapters, connections, of_refolds, of_worker},
 };
 use crate::{
     context::Context,
+    description::{DescribedEnvelope, Description},
     fold::{RefoldBudget, RefoldGate},
     ids::SystemIds,
     pipeline::{Faults, Global, Installer, Part, Pipeline, Switches, Tables},
+    role::Role,
     subscriber::{KillSwitch, Subscriber},
     telemetry::{Propagation, RouteMetrics, SpanFields},
     wire::{Bodies, FORMAT, OLDEST, RELEASED},

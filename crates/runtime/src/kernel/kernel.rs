@@ -1,13 +1,15 @@
 //! A running kernel.
 use super::{
-    Answered, Backlog, Description, Desk, Inline, KernelBuilder, Operator, Receipt, ReceiptKey, Role,
-    SendError, SendRefused, backlog,
+    Answered, Backlog, Desk, Inline, KernelBuilder, Operator, Receipt, ReceiptKey, SendError, SendRefused,
+    backlog,
     send::{self, How},
 };
 use crate::{
     counters::Counters,
+    description::Description,
     reader::Reader,
     retention::KeepsBase,
+    role::Role,
     shutdown::{Shutdown, ShutdownBudget, ShutdownError, Stopped},
     subscriber::SubscriberCounts,
     worker::Worker,
@@ -218,6 +220,9 @@ impl Kernel {
                 return Ok(());
             };
             let unknown = matches!(error.kind(), Kind::Unavailable | Kind::Timeout);
+            if room == Room::Sender && error.kind() == Kind::Full {
+                ctx.counters.full.add(1);
+            }
             match waits.next() {
                 Some(wait) if unknown => tokio::time::sleep(*wait).await,
                 _ => return Err(error),

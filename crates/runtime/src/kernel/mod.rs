@@ -2,8 +2,6 @@
 mod backlog;
 mod builder;
 mod described_settings;
-mod description;
-mod description_text;
 mod desk;
 mod inline;
 mod kernel;
@@ -13,17 +11,11 @@ mod operator_queue;
 mod receipt;
 mod receipt_error;
 mod receipt_key;
-mod role;
 mod send;
 mod wait;
 
 pub use backlog::{Backlog, Standing};
 pub use builder::KernelBuilder;
-pub(crate) use description::event_types;
-pub use description::{
-    DescribedCommand, DescribedEnvelope, DescribedFold, DescribedMap, DescribedPipeline, DescribedSubscriber,
-    DescribedTable, Description,
-};
 pub(crate) use desk::Desk;
 pub use desk::StoredEvents;
 pub(crate) use inline::Inline;
@@ -34,5 +26,4 @@ pub use operator_log::Restaged;
 pub use receipt::{Answered, Receipt};
 pub use receipt_error::ReceiptError;
 pub use receipt_key::ReceiptKey;
-pub use role::Role;
 pub use send::{MAX_FUTURE, SendError, SendRefused};

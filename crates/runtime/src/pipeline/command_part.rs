@@ -1,9 +1,9 @@
 //! A declared command with a handler.
 use super::{Installed, Installer, LaneKind, Part, Registered};
 use crate::{
+    description::DescribedCommand,
     fold::aggregate_group_key,
     handlers::{CommandHandler, DECIDE_PATH},
-    kernel::DescribedCommand,
 };
 use foldwright_domain::{Aggregate, Handler, StreamKey};
 use std::{marker::PhantomData, sync::Arc};

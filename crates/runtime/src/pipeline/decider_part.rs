@@ -1,9 +1,9 @@
 //! A declared decider.
 use super::{Installed, InstalledFold, Installer, LaneKind, Part, Registered};
 use crate::{
+    description::DescribedCommand,
     fold::aggregate_group_key,
     handlers::{DECIDE_PATH, DeciderHandler},
-    kernel::DescribedCommand,
 };
 use foldwright_domain::{Aggregate, Decider, Fold, StreamKey};
 use foldwright_ports::{Route, StateTable};

@@ -2,10 +2,10 @@
 use super::{Installed, InstalledFold, Installer, LaneKind, Part, Projection};
 use crate::{
     counters::Counters,
+    description::{DescribedFold, DescribedTable, event_types},
     encoded::EncodedStates,
     fold::{KeyError, KeyRule},
     handlers::{CurrentFold, FoldHandler, FoldLedger},
-    kernel::{DescribedFold, DescribedTable, event_types},
     retention::BaseKeeper,
     router::Projects,
 };

@@ -2,9 +2,10 @@
 use super::Registered;
 use crate::{
     counters::Counters,
+    description::DescribedPipeline,
     handlers::{AsksLedger, RouteHandler},
-    kernel::{DescribedPipeline, Role},
     retention::KeepsBase,
+    role::Role,
     router::{Projects, Router},
     subscriber::{KillSwitch, SubscriberCounts},
 };

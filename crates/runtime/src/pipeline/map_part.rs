@@ -1,10 +1,10 @@
 //! A declared map.
 use super::{Installed, Installer, LaneKind, Part, Projection};
 use crate::{
+    description::{DescribedMap, DescribedTable, event_types},
     encoded::EncodedRecords,
     fold::KeyError,
     handlers::{CurrentRecord, MapHandler},
-    kernel::{DescribedMap, DescribedTable, event_types},
     router::Projects,
 };
 use foldwright_domain::{EventSet, Map, RawEvent};

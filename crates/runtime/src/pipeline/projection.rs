@@ -1,9 +1,9 @@
 //! Attaching subscribers inside their projection.
 use super::{Installed, Installer, LaneKind};
 use crate::{
-    handlers::{SubscriberHandler, SwitchedHandler},
-    kernel::DescribedSubscriber,
-    subscriber::{CurrentState, Decides, Guarded, Subscriber, SubscriberCounts, SubscriberOptions, Switched},
+    description::DescribedSubscriber,
+    handlers::{CurrentState, SubscriberHandler, SwitchedHandler},
+    subscriber::{Decides, Guarded, Subscriber, SubscriberCounts, SubscriberOptions, Switched},
 };
 use foldwright_domain::{Dispatch, EventSet};
 use std::{marker::PhantomData, sync::Arc};

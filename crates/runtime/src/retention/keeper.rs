@@ -1,14 +1,14 @@
 //! Makes the base of a fold's state.
-use super::{Base, BaseNotes, Kept, Weave, WeaveError, WhyNoBase};
+use super::WhyNoBase;
 use crate::{
     catch::caught,
     context::Context,
     encoded::encode_json,
-    fold::{KeyRule, Ledger, Membership, Panicked, Progress},
+    fold::{Base, BaseNotes, Kept, KeyRule, Ledger, Membership, Panicked, Progress, Weave, WeaveError},
     wire::encode_event,
 };
 use async_trait::async_trait;
-use foldwright_domain::{EventId, EventSet, Fold, Identity, Millis, OrderKind, RawEvent, Recorded};
+use foldwright_domain::{EventId, EventSet, Fold, Identity, OrderKind, RawEvent, Recorded};
 use foldwright_ports::{Error, Fence, Kind, Retention, Revision, StateKey, StateRow, StateTable, Stored};
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -169,7 +169,7 @@ impl<F: Fold> BaseKeeper<F> {
             events: made.progress.events,
             last_applied: made.progress.last_applied,
             created_at: now,
-            updated_at: Millis(now.0),
+            updated_at: now,
             ledger: notes.encode(),
         };
         match ctx.ports.folds.store(vec![row]).await.into_iter().next() {

@@ -1,6 +1,5 @@
 //! What happens after a projection's row is durable.
 mod counts;
-mod current;
 mod decides;
 mod decisions;
 mod effect_error;
@@ -10,7 +9,6 @@ mod pending;
 mod subscriber;
 
 pub use counts::SubscriberCounts;
-pub(crate) use current::CurrentState;
 pub(crate) use decides::{Asked, Decides, Guarded};
 pub(crate) use decisions::Decisions;
 pub use effect_error::EffectError;

@@ -1,5 +1,5 @@
 //! How a subscriber is attached.
-use crate::kernel::Role;
+use crate::role::Role;
 use foldwright_domain::Dispatch;
 use std::time::Duration;
 

@@ -12,8 +12,11 @@ mod trace_parent;
 
 pub(crate) use gauges::Gauges;
 pub(crate) use job_spans::{append_spans, effect_span, job_spans, send_span};
+pub(crate) use names::{
+    ATTEMPTS_FAILED, CAPPED_TENANTS, JOB_WAIT, JOBS_COMPLETED, LEASES_ENDED, PAUSES, QUEUE_JOBS, RUN_TIME,
+    STRANDED_JOBS, SUBSCRIBER_EVENTS, WORKERS, labels_of,
+};
 pub use names::{describe_metrics, metric_names};
-pub(crate) use names::{labels_of, *};
 pub use propagation::Propagation;
 pub(crate) use propagation::SpanFields;
 pub(crate) use route_metrics::RouteMetrics;

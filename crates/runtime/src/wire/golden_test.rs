@@ -7,8 +7,7 @@ use super::{
     decode_event, encode_event,
 };
 use crate::{
-    fold::{Applied, Ledger, Membership, ReorderWindow},
-    retention::BaseNotes,
+    fold::{Applied, BaseNotes, Ledger, Membership, ReorderWindow},
     subscriber::{Merge, PendingJob},
 };
 use bytes::Bytes;

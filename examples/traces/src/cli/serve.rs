@@ -3,7 +3,7 @@ use super::{
     Failure,
     units::{bytes, time},
 };
-use foldwright::{Shutdown, ShutdownBudget, prelude::TenantId};
+use foldwright::{Shutdown, ShutdownBudget, Signals, prelude::TenantId};
 use foldwright_traces::{
     serve::{Server, Settings, Stopped, telemetry},
     store::Store,
@@ -15,7 +15,6 @@ use std::{
     process,
     time::Duration,
 };
-use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// The status of a process that was told twice to stop, as a shell has it for an interrupt.
 const STOPPED_AT_ONCE: i32 = 130;
@@ -177,27 +176,5 @@ fn announce(address: SocketAddr) -> io::Result<()> {
     match written {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         written => written,
-    }
-}
-
-struct Signals {
-    terminate: Signal,
-    interrupt: Signal,
-}
-
-impl Signals {
-    fn listen() -> io::Result<Self> {
-        Ok(Self {
-            terminate: signal(SignalKind::terminate())?,
-            interrupt: signal(SignalKind::interrupt())?,
-        })
-    }
-
-    async fn next(&mut self) {
-        tokio::select! {
-            biased;
-            _ = self.terminate.recv() => {}
-            _ = self.interrupt.recv() => {}
-        }
     }
 }

@@ -1,6 +1,8 @@
 //! Running a kernel until the process is told to stop.
-use super::{Shutdown, ShutdownError};
-use crate::kernel::Kernel;
+use crate::{
+    kernel::Kernel,
+    shutdown::{Shutdown, ShutdownError},
+};
 use std::{error::Error, io, process::ExitCode};
 
 /// Requests to stop that the process gets: SIGTERM and SIGINT, where there are none Ctrl-C.

@@ -1,7 +1,7 @@
 //! The stored form of a fold's state at the horizon.
+use super::{Applied, Progress};
 use crate::{
     encoded::decode_json,
-    fold::{Applied, Progress},
     wire::{WireError, decode_event},
 };
 use bytes::Bytes;

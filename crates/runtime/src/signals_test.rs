@@ -1,6 +1,6 @@
 //! Running until a signal, with signals that a test sends.
 use super::*;
-use crate::{kernel::Role, pipeline::Pipeline, shutdown::ShutdownBudget};
+use crate::{pipeline::Pipeline, role::Role, shutdown::ShutdownBudget};
 use foldwright_adapter_memory::{Memory, VirtualClock};
 use foldwright_domain::{Aggregate, AggregateId, AggregateType, Declares, InvalidId, Millis};
 use foldwright_macros::Event;

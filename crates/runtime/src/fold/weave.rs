@@ -1,6 +1,5 @@
 //! The events that follow a base, in canonical order: its own tail and what the log still has.
-use super::Kept;
-use crate::fold::{Panicked, Progress};
+use super::{Kept, Panicked, Progress};
 use foldwright_domain::{EventId, EventSet, Fold, Identity, OrderKind, Position, RawEvent};
 use std::collections::{BTreeSet, VecDeque};
 

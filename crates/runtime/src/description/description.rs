@@ -1,5 +1,5 @@
 //! What a kernel was wired to.
-use super::description_text::Lines;
+use super::text::Lines;
 use crate::subscriber::SubscriberOptions;
 use foldwright_domain::{Dispatch, EventSet};
 use foldwright_ports::Route;
@@ -10,7 +10,7 @@ use std::{collections::BTreeMap, fmt};
 /// may be added.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Description {
-    /// What this process does: `web`, `worker` or `all`.
+    /// What this process does: `web`, `worker`, `all` or `migration`.
     pub role: String,
     /// Envelope formats of jobs.
     pub envelope: DescribedEnvelope,

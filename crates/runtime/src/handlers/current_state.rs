@@ -1,5 +1,6 @@
 //! What a run sees where its own state is gone, or of a version that this build cannot read.
-use crate::{context::Context, handlers::Failure};
+use super::Failure;
+use crate::context::Context;
 use async_trait::async_trait;
 use foldwright_domain::{RawEvent, Recorded};
 
