@@ -12,6 +12,4 @@ mod corpus_totals;
 #[cfg(test)]
 mod inventory;
 #[cfg(test)]
-mod rolling;
-#[cfg(test)]
 mod rolling_deploy;

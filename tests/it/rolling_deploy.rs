@@ -1,8 +1,8 @@
 //! Two processes of different builds on one file.
 use foldwright::{
     Kernel, Role,
-    domain::{AggregateId, Key, TenantId},
-    ports::Limits,
+    domain::{AggregateId, Fold, Key, Millis, TenantId},
+    ports::{Limits, Selection, StateRow},
     sqlite::{Sqlite, SqliteSettings},
 };
 use foldwright_tests::ledger::{Account, Balance, Entries, NewBalance, deposit, new_build};
@@ -22,10 +22,11 @@ struct Process {
 }
 
 impl Process {
-    fn start(build: &str, store: &Path) -> Self {
+    fn start(build: &str, sender: &str, store: &Path) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_ledger"))
             .arg(build)
             .arg(store)
+            .args(["--sender", sender])
             .args([
                 "--deposits",
                 &DEPOSITS.to_string(),
@@ -53,34 +54,57 @@ impl Process {
     }
 }
 
-/// One route and one fold version apart, both sending to the same accounts and both working: every deposit counts once,
-/// no row of the new build is written over by the old one, and no job of the route that only the new build knows is
-/// completed by anybody else.
+/// One route and one fold version apart, both sending to the same accounts and both working; then the old one alone, and
+/// at last the new one: every deposit counts once, no row of the new build is written over by the old one, and what only
+/// the new build can do waits for it.
 ///
 /// C-14, H-07, S-12, X-11
 #[tokio::test]
 async fn two_builds_side_by_side_lose_and_overwrite_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let store = dir.path().join("ledger.db");
-    let mut old = Process::start("old", &store);
-    let mut new = Process::start("new", &store);
-    old.says("sent");
-    new.says("sent");
+    let mut old = Process::start("old", "old", &store);
+    let mut new = Process::start("new", "new", &store);
+    for process in [&mut old, &mut new] {
+        process.says("sent");
+        process.says("idle");
+    }
     old.stop();
     new.stop();
 
+    let before = rows(&store).await;
+    let mut alone = Process::start("old", "late", &store);
+    alone.says("sent");
+    alone.says("idle");
+    alone.stop();
+    let after = rows(&store).await;
+    let newer: Vec<_> = before
+        .iter()
+        .filter(|row| row.fold_version == NewBalance::VERSION)
+        .collect();
+    assert!(!newer.is_empty(), "the new build has stored nothing");
+    for row in newer {
+        assert!(
+            after.contains(row),
+            "{} was written over by the old build",
+            row.key.key
+        );
+    }
+
     let sqlite = Sqlite::open(&store, SqliteSettings::default()).unwrap();
+    let waiting = sqlite.ports().queue_admin.depth().await.unwrap();
+    let waiting: u64 = waiting.values().map(|depth| depth.waiting).sum();
+    assert!(waiting > 0, "what only the new build can do did not wait for it");
     let kernel = Kernel::builder(sqlite.ports(), Role::All)
         .pipeline(new_build().unwrap())
         .start()
         .unwrap();
-    let tenant = TenantId::parse("acme").unwrap();
+    let tenant = tenant();
     for n in 0..ACCOUNTS {
         kernel.send(deposit(&tenant, "last", n, ACCOUNTS)).await.unwrap();
     }
     let left = kernel.caught_up(|_| {}).await.unwrap();
-    assert_eq!(left.open(), 0);
-    assert_eq!(left.stuck(), 0);
+    assert_eq!((left.open(), left.stuck()), (0, 0));
     for account in 0..ACCOUNTS {
         let key = Key::<Account>::new(
             tenant.clone(),
@@ -96,8 +120,8 @@ async fn two_builds_side_by_side_lose_and_overwrite_nothing() {
         let sum: u64 = (0..DEPOSITS).filter(of_account).sum();
         let count = (0..DEPOSITS).filter(of_account).count() as u64;
         let expected = Balance {
-            cents: 2 * sum + account,
-            deposits: 2 * count + 1,
+            cents: 3 * sum + account,
+            deposits: 3 * count + 1,
         };
         assert_eq!(
             (row.state, row.events),
@@ -105,6 +129,21 @@ async fn two_builds_side_by_side_lose_and_overwrite_nothing() {
             "account {account}"
         );
     }
+
+    // What the old build handled has no entry: it did not know the map. Restaged, each event has one.
+    let operator = kernel.operator();
+    let mut from = None;
+    loop {
+        let restaged = operator
+            .restage(&Selection::all(tenant.clone()), Millis(0), from, 1_000)
+            .await
+            .unwrap();
+        from = restaged.next;
+        if from.is_none() {
+            break;
+        }
+    }
+    kernel.caught_up(|_| {}).await.unwrap();
     let entries = kernel
         .reader()
         .records::<Entries>(&tenant, None, None, Limits::items(10_000))
@@ -116,11 +155,24 @@ async fn two_builds_side_by_side_lose_and_overwrite_nothing() {
         .map(|entry| entry.record.reference.clone())
         .collect();
     assert_eq!(references.len(), entries.items.len(), "an entry is there twice");
-    // What the new build handled has its entry; what the old one handled has none until it is restaged.
-    let last = (0..ACCOUNTS)
-        .filter(|n| references.contains(&format!("last:{n}")))
-        .count() as u64;
-    assert_eq!(last, ACCOUNTS);
+    assert_eq!(references.len() as u64, 3 * DEPOSITS + ACCOUNTS);
     kernel.close().await;
     sqlite.close().await.unwrap();
+}
+
+fn tenant() -> TenantId {
+    TenantId::parse("acme").unwrap()
+}
+
+/// The stored balances, whatever build wrote them.
+async fn rows(store: &Path) -> Vec<StateRow> {
+    let sqlite = Sqlite::open(store, SqliteSettings::default()).unwrap();
+    let page = sqlite
+        .ports()
+        .folds
+        .list(&tenant(), NewBalance::NAME, None, Limits::items(100))
+        .await
+        .unwrap();
+    sqlite.close().await.unwrap();
+    page.items
 }

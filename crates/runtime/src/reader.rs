@@ -5,7 +5,7 @@ use crate::{
 };
 use foldwright_domain::{Aggregate, EventsOf, Fold, Key, KeyedFold, Map, TenantId};
 use foldwright_ports::{
-    Cursor, Error, FoldRow, Kind, Limits, Page, Ports, Record, Result, StateKey, StateRow,
+    Cursor, Error, FoldRow, Kind, Limits, Page, Ports, Record, Result, Selection, StateKey, StateRow,
 };
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -139,6 +139,16 @@ impl Reader {
             items,
             next: page.next,
         })
+    }
+
+    /// Whether a tenant has events.
+    ///
+    /// # Errors
+    /// The log's.
+    pub async fn knows(&self, tenant: &TenantId) -> Result<bool> {
+        let all = Selection::all(tenant.clone());
+        let page = self.ports.log.scan(&all, None, Limits::items(1)).await?;
+        Ok(!page.items.is_empty())
     }
 
     /// The tenants that have events, in order of their names.

@@ -70,7 +70,7 @@ import sys
 import urllib.request
 
 text = urllib.request.urlopen(sys.argv[1]).read().decode()
-print(next(line.split()[1] for line in text.splitlines() if line.startswith("foldwright_backlog_open ")))
+print(next(line.split()[1] for line in text.splitlines() if line.startswith("traces_backlog_open ")))
 PYTHON
     )
     [[ $open != 0 ]] || break

@@ -1,6 +1,7 @@
 //! One process of a rolling deploy: the ledger in its old or its new build.
 //!
-//! Sends its deposits, says `sent`, and works until its input is closed; then it stops in order and says `stopped`.
+//! Sends its deposits and says `sent`; says `idle` when nothing is left that any live process can do; works until its input is
+//! closed, then stops in order and says `stopped`.
 #![forbid(unsafe_code)]
 
 use clap::{Parser, ValueEnum};
@@ -24,6 +25,9 @@ struct Cli {
     build: Build,
     /// The file that all processes share.
     store: PathBuf,
+    /// Whose deposits they are: sent again under the same name, they are the same ones.
+    #[arg(long)]
+    sender: String,
     /// How many deposits to send.
     #[arg(long)]
     deposits: u64,
@@ -47,16 +51,20 @@ async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
         max_groups: 4,
         ..WorkerSettings::default()
     });
-    let (builder, sender) = match cli.build {
-        Build::Old => (builder.pipeline(old_build()?), "old"),
-        Build::New => (builder.pipeline(new_build()?), "new"),
+    let builder = match cli.build {
+        Build::Old => builder.pipeline(old_build()?),
+        Build::New => builder.pipeline(new_build()?),
     };
     let kernel = builder.start()?;
     let tenant = TenantId::parse("acme")?;
     for n in 0..cli.deposits {
-        kernel.send(deposit(&tenant, sender, n, cli.accounts)).await?;
+        kernel
+            .send(deposit(&tenant, &cli.sender, n, cli.accounts))
+            .await?;
     }
     say("sent")?;
+    kernel.caught_up(|_| {}).await?;
+    say("idle")?;
     tokio::task::spawn_blocking(|| std::io::stdin().read_to_end(&mut Vec::new())).await??;
     kernel.close().await;
     sqlite.close().await?;

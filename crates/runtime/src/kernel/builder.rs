@@ -22,8 +22,8 @@ use std::{
     sync::{Arc, atomic::AtomicBool},
 };
 
-/// Tasks of a worker beside its lanes: the keeper of leases and the janitor.
-const BESIDE_LANES: usize = 2;
+/// What calls stores beside a worker's lanes: the keeper of its leases, its beat and the janitor.
+const BESIDE_LANES: usize = 3;
 
 /// Binds pipelines to ports. What is required is an argument of [`Kernel::builder`].
 pub struct KernelBuilder {

@@ -16,7 +16,7 @@ use crate::{
     pipeline::{Installed, LaneKind},
     wire::FORMAT,
 };
-use foldwright_ports::{Capabilities, Capability, Outcome, Rest, Route, Settlement, Want, WorkerId};
+use foldwright_ports::{Capabilities, Capability, Outcome, Rest, Route, Settlement, Verdict, Want, WorkerId};
 use std::{
     collections::BTreeMap,
     sync::{Arc, atomic::Ordering},
@@ -175,7 +175,13 @@ impl Worker {
         queue
             .settle(self.ctx.ids.nonce(), self.record.worker, back.collect(), None)
             .await?;
-        self.leases.remove(left.iter().map(|lease| lease.fence));
+        let held = self.leases.remove(left.iter().map(|lease| lease.fence));
+        for lease in held.values() {
+            let metrics = lease.route.as_ref().and_then(|route| self.ctx.metrics.get(route));
+            if let Some(metrics) = metrics {
+                metrics.settled(lease.jobs.len(), 0, &Rest::Back, &Verdict::Applied);
+            }
+        }
         self.ctx.counters.leases_given_back.add(left.len() as u64);
         for lease in &left {
             tracing::info!(group = %lease.group, "the worker stops, the lease is given back");

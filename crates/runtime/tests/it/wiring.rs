@@ -147,11 +147,11 @@ async fn a_pool_too_small_for_the_worker_is_a_fault() {
     let faults = bench.kernel().pipeline(runs()).start().unwrap_err();
     assert_eq!(faults.0.len(), 1);
     assert!(
-        faults.0[0].contains("the log serves 11 calls at a time and the worker has 12 tasks"),
+        faults.0[0].contains("the log serves 11 calls at a time and the worker has 13 tasks"),
         "{faults}"
     );
     let fewer = WorkerSettings {
-        effect_lanes: 7,
+        effect_lanes: 6,
         ..WorkerSettings::default()
     };
     assert!(bench.kernel().pipeline(runs()).worker(fewer).start().is_ok());

@@ -231,8 +231,7 @@ pub(super) async fn services(ask: Ask<'_>, tenant: &str) -> Answer {
 }
 
 async fn must_be_known(reader: &Reader, tenant: &TenantId) -> Result<(), Refusal> {
-    let known = reader.tenants().await.map_err(|e| store(e, false))?;
-    if known.contains(tenant) {
+    if reader.knows(tenant).await.map_err(|e| store(e, false))? {
         return Ok(());
     }
     Err(not_found(&format!("tenant {tenant}")))

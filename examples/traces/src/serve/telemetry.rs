@@ -54,8 +54,8 @@ pub(super) fn budget(exports: usize, bytes: usize) {
 
 /// Whether the store answers, and what is still to be done. What the kernel itself counts is in the recorder already.
 pub(super) fn store(backlog: Option<&Backlog>) {
-    gauge!("foldwright_store_up").set(f64::from(u8::from(backlog.is_some())));
+    gauge!("traces_store_up").set(f64::from(u8::from(backlog.is_some())));
     if let Some(backlog) = backlog {
-        gauge!("foldwright_backlog_open").set(backlog.open() as f64);
+        gauge!("traces_backlog_open").set(backlog.open() as f64);
     }
 }

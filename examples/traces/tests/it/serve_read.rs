@@ -157,8 +157,8 @@ fn probes_and_metrics_say_what_happened() {
     for (name, value) in [
         ("foldwright_events_fresh_total", 1.0),
         ("foldwright_events_duplicate_total", 1.0),
-        ("foldwright_store_up", 1.0),
-        ("foldwright_backlog_open", 0.0),
+        ("traces_store_up", 1.0),
+        ("traces_backlog_open", 0.0),
         ("traces_spans_total{outcome=\"accepted\"}", 2.0),
         ("traces_spans_total{outcome=\"refused\"}", 0.0),
         (

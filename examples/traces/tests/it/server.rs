@@ -138,7 +138,7 @@ impl Process {
 
     /// Waits until every command, fold and map has run.
     pub(crate) fn caught_up(&self) {
-        until(|| self.metric("foldwright_backlog_open") == Some(0.0));
+        until(|| self.metric("traces_backlog_open") == Some(0.0));
     }
 }
 
