@@ -57,7 +57,7 @@ impl Process {
 /// no row of the new build is written over by the old one, and no job of the route that only the new build knows is
 /// completed by anybody else.
 ///
-/// C-14, H-07, S-12, X-11
+/// C-14, H-07, S-12, X-11, G2
 #[tokio::test]
 async fn two_builds_side_by_side_lose_and_overwrite_nothing() {
     let dir = tempfile::tempdir().unwrap();
