@@ -58,7 +58,7 @@ impl Process {
 /// at last the new one: every deposit counts once, no row of the new build is written over by the old one, and what only
 /// the new build can do waits for it.
 ///
-/// C-14, H-07, S-12, X-11
+/// C-14, H-07, S-12, X-11, G2
 #[tokio::test]
 async fn two_builds_side_by_side_lose_and_overwrite_nothing() {
     let dir = tempfile::tempdir().unwrap();

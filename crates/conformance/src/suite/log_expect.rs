@@ -105,7 +105,7 @@ pub async fn a_repeat_recognises_itself_before_the_count(fixture: &dyn Fixture) 
     );
 }
 
-/// C-05: of several that expect the same, one wins. Elsewhere all are refused.
+/// C-05, G4: of several that expect the same, one wins. Elsewhere all are refused.
 pub async fn of_concurrent_expectations_one_wins(fixture: &dyn Fixture) {
     let harness = fixture.open().await;
     let second = fixture.reopen(&harness).await;

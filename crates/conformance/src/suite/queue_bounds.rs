@@ -114,7 +114,7 @@ pub async fn a_known_job_needs_room_and_a_repeat_does_not(fixture: &dyn Fixture)
     assert_eq!(again, first);
 }
 
-/// a group's bound stops its group, a tenant's its tenant.
+/// Q-18, G6: a group's bound stops its group, a tenant's its tenant.
 pub async fn a_bound_stops_only_whose_it_is(fixture: &dyn Fixture) {
     for (at, bounds) in bounds().into_iter().enumerate() {
         let bed = full(fixture, bounds).await;

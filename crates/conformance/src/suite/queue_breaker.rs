@@ -55,7 +55,7 @@ async fn claimable(bed: &Bed<'_>) -> BTreeSet<GroupId> {
     groups
 }
 
-/// So many groups with one error close the route for their tenant; other tenants and routes go on.
+/// G6: so many groups with one error close the route for their tenant; other tenants and routes go on.
 pub async fn one_error_over_many_groups_closes_the_route(fixture: &dyn Fixture) {
     let bed = Bed::open_with(fixture, &settings()).await;
     stage(&bed, "acme", 0..6).await;

@@ -20,7 +20,7 @@ fn groups(leases: &[Lease]) -> Vec<String> {
     leases.iter().map(|lease| lease.group.key.to_string()).collect()
 }
 
-/// F-07: never more than the cap, in one claim or over many; the same claim serves others.
+/// F-07, G6: never more than the cap, in one claim or over many; the same claim serves others.
 pub async fn a_cap_bounds_what_is_in_flight(fixture: &dyn Fixture) {
     let bed = Bed::open(fixture).await;
     bed.limit("acme", cap(5)).await;

@@ -63,7 +63,7 @@ pub async fn a_tenant_alone_takes_every_slot(fixture: &dyn Fixture) {
     assert_eq!((view.in_flight, view.jobs, view.capped), (100, 120, false));
 }
 
-/// F-02: however long one waited before the other.
+/// F-02, G6: however long one waited before the other.
 pub async fn two_tenants_share_the_slots_in_halves(fixture: &dyn Fixture) {
     let bed = Bed::open(fixture).await;
     stage(&bed, backlog("acme", 200)).await;
@@ -89,7 +89,7 @@ pub async fn spare_slots_go_to_whoever_has_work(fixture: &dyn Fixture) {
     assert_eq!((count(&leases, "acme"), count(&leases, "globex")), (90, 10));
 }
 
-/// F-04: slots under contention are as the weights.
+/// F-04, G6: slots under contention are as the weights.
 pub async fn slots_are_shared_by_weight(fixture: &dyn Fixture) {
     let bed = Bed::open(fixture).await;
     bed.limit("acme", weight(3)).await;
@@ -120,7 +120,7 @@ pub async fn a_tenant_that_runs_dry_claims_no_share(fixture: &dyn Fixture) {
     assert_eq!(count(&more, "globex"), 100);
 }
 
-/// F-05: the slots freed next are the newcomer's, up to its share, and none stood empty before.
+/// F-05, G6: the slots freed next are the newcomer's, up to its share, and none stood empty before.
 pub async fn a_newcomer_gets_the_next_slots(fixture: &dyn Fixture) {
     let bed = Bed::open(fixture).await;
     stage(&bed, backlog("acme", 300)).await;
@@ -173,7 +173,7 @@ pub async fn a_single_job_starts_with_the_next_claim(fixture: &dyn Fixture) {
     assert_eq!(next.iter().map(ids).collect::<Vec<_>>(), [vec![single.id]]);
 }
 
-/// F-02: over time also where one group at a time is in flight.
+/// F-02, G6: over time also where one group at a time is in flight.
 pub async fn one_slot_is_shared_over_time(fixture: &dyn Fixture) {
     let bed = Bed::open(fixture).await;
     for owner in ["acme", "globex", "initech"] {
@@ -216,7 +216,7 @@ pub async fn who_was_away_gets_its_share_and_no_more(fixture: &dyn Fixture) {
     assert!((9..=11).contains(&theirs), "{theirs} of 20: {served:?}");
 }
 
-/// F-11: a tenant whose work fails all the time takes no turn from another.
+/// F-11, G6: a tenant whose work fails all the time takes no turn from another.
 pub async fn failures_of_one_take_no_turn_of_another(fixture: &dyn Fixture) {
     let bed = Bed::open(fixture).await;
     stage(&bed, backlog("acme", 15)).await;
@@ -235,7 +235,7 @@ pub async fn failures_of_one_take_no_turn_of_another(fixture: &dyn Fixture) {
     assert!(theirs >= 9, "{theirs} of 20");
 }
 
-/// F-14, F-07: groups that cannot run, however old and many, are not in the way of others.
+/// F-14, F-07, G6: groups that cannot run, however old and many, are not in the way of others.
 pub async fn what_cannot_run_is_in_nobodys_way(fixture: &dyn Fixture) {
     let bed = Bed::open(fixture).await;
     let many = |owner: &str, of: &str| -> Vec<NewJob> {

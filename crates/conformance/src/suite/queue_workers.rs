@@ -65,7 +65,7 @@ pub async fn a_beat_renews_the_record(fixture: &dyn Fixture) {
     assert!(!listed(&bed).await[0].silent, "it is heard of again");
 }
 
-/// a goodbye ends the record; what the worker still holds lives on until it lapses.
+/// A goodbye ends the record; what the worker still holds lives on until it lapses.
 pub async fn a_goodbye_ends_the_record(fixture: &dyn Fixture) {
     let bed = Bed::open(fixture).await;
     bed.stage_new(&[&job(1, &group("a"))]).await;

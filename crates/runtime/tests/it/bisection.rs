@@ -118,7 +118,8 @@ fn start(bench: &Bench, heard: &Arc<Heard<Vec<u64>>>, table: &Arc<Picky>, splits
         .unwrap()
 }
 
-/// R-15, S-01: what those ahead decided goes out with the lease, once, though each of their writes replaced the one before.
+/// R-15, S-01, G7: what those ahead decided goes out with the lease, once, though each of their writes replaced the one
+/// before.
 #[tokio::test(start_paused = true)]
 async fn those_ahead_of_a_bad_event_commit_once_and_it_is_named() {
     let bench = Bench::new();

@@ -233,8 +233,8 @@ async fn deciding_again_is_bounded() {
     assert_eq!(events(&bench, "r").await.len(), 10);
 }
 
-/// C-05, C-06, G1: two kernels with lost replies, handlers appending beside, some commands sent twice: the seats are never
-/// oversold, and each accepted decision saw all before it.
+/// C-05, C-06, G1, G4: two kernels with lost replies, handlers appending beside, some commands sent twice: the seats are
+/// never oversold, and each accepted decision saw all before it.
 #[tokio::test(start_paused = true)]
 async fn racing_deciders_decide_once_each() {
     let (mut repeated, mut standing) = (0, 0);

@@ -108,7 +108,7 @@ async fn a_migration_runs_its_commands_and_tells_no_subscriber() {
     assert_eq!(heard, [3, 5]);
 }
 
-/// C-13: a refold between a migrated event's append and its own job does not tell of it either.
+/// C-13, G7: a refold between a migrated event's append and its own job does not tell of it either.
 #[tokio::test(start_paused = true)]
 async fn a_refold_does_not_tell_of_what_a_migration_did() {
     let service = Service::new();

@@ -44,7 +44,7 @@ fn group(owner: &str) -> GroupId {
     }
 }
 
-/// G2: a queue that lost everything gets its projections' work back from the log, whichever page is done twice.
+/// A queue that lost everything gets its projections' work back from the log, whichever page is done twice.
 #[tokio::test(start_paused = true)]
 async fn jobs_that_the_queue_lost_come_back_from_the_log() {
     let mut bench = Bench::new();

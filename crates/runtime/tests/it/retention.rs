@@ -75,7 +75,7 @@ async fn spoil<F: Fold>(bench: &Bench, key: &str) {
     assert_eq!(stored.unwrap(), foldwright_ports::Stored::Yes);
 }
 
-/// folded anew after its events have gone, whatever the kind of the fold, and cut a second time.
+/// Folded anew after its events have gone, whatever the kind of the fold, and cut a second time.
 #[tokio::test(start_paused = true)]
 async fn a_fold_is_folded_anew_from_what_was_kept_at_the_horizon() {
     let bench = Bench::new();
@@ -267,7 +267,7 @@ async fn without_a_base_a_refold_is_refused_for_good() {
     );
 }
 
-/// L-17: killed between any two steps, and begun again.
+/// Killed between any two steps, and begun again.
 #[tokio::test(start_paused = true)]
 async fn a_retention_that_dies_anywhere_is_begun_again() {
     for stores in 0..4 {
@@ -345,7 +345,7 @@ impl Fold for Newer {
     }
 }
 
-/// what an older version left at the horizon is never taken for this one's, and never silently left out.
+/// What an older version left at the horizon is never taken for this one's, and never silently left out.
 #[tokio::test(start_paused = true)]
 async fn a_new_version_does_not_go_on_from_an_old_base() {
     let bench = Bench::new();

@@ -18,7 +18,7 @@ fn pipeline(heard: &Arc<Heard<Total>>) -> Pipeline<Run> {
         .unwrap()
 }
 
-/// X-14: a slow store of one fold does not hold up the other one that was claimed with it.
+/// A slow store of one fold does not hold up the other one that was claimed with it.
 #[tokio::test(start_paused = true)]
 async fn a_slow_route_holds_up_itself_alone() {
     let bench = Bench::new();
@@ -45,7 +45,7 @@ async fn a_slow_route_holds_up_itself_alone() {
     assert_eq!(bench.row::<Totals>("r").await.unwrap().events, 3);
 }
 
-/// F-11: one tenant's effects hang. They leave the lanes once they are seen to be slow, and begin no further ones.
+/// F-11, G6: one tenant's effects hang. They leave the lanes once they are seen to be slow, and begin no further ones.
 #[tokio::test(start_paused = true)]
 async fn effects_that_hang_hold_up_no_other_tenant() {
     let bench = Bench::new();
@@ -142,7 +142,7 @@ async fn a_body_that_bypassed_the_encoder_is_quarantined_unread() {
     assert_eq!(kernel.backlog().await.unwrap().commands.blocked, 2);
 }
 
-/// R-13, H-07: a worker says that it lives, and says goodbye when it stops in good order.
+/// A worker says that it lives, and says goodbye when it stops in good order.
 #[tokio::test(start_paused = true)]
 async fn a_worker_renews_its_liveness_record_and_says_goodbye() {
     let bench = Bench::new();
@@ -185,7 +185,7 @@ impl Subscriber for Blocks {
     }
 }
 
-/// R-13: a handler that blocks every thread of the runtime does not make its worker look dead.
+/// A handler that blocks every thread of the runtime does not make its worker look dead.
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn a_blocked_runtime_does_not_look_dead() {
     let bench = Bench::new();
