@@ -27,10 +27,12 @@ pub enum OtlpError {
     #[error("the sampled part of traces is {0}, it must be 0 to 1")]
     Sampled(f64),
     /// The exporter refuses its settings.
-    #[error("the exporter of traces")]
+    #[error(
+        "the exporter of traces refuses its settings: the endpoint is a URL such as http://127.0.0.1:4318"
+    )]
     Build(#[from] ExporterBuildError),
-    /// What was left could not be exported.
-    #[error("the last traces were not exported")]
+    /// The exporter did not end in order.
+    #[error("the exporter of traces did not end in order, its last traces may be missing")]
     Flush(#[from] OTelSdkError),
 }
 
@@ -76,10 +78,11 @@ impl Otlp {
         Arc::new(OpenTelemetry)
     }
 
-    /// Exports what is left and ends. Blocks for the exporter's timeout at most.
+    /// Exports what is left and ends. Blocks while it does, a few times the exporter's timeout at most. An export that fails
+    /// is the exporter's to log and fails nothing.
     ///
     /// # Errors
-    /// What was left could not be exported. Nothing else depends on it.
+    /// The exporter did not end in order. Nothing else depends on it.
     pub fn flush(self) -> Result<(), OtlpError> {
         Ok(self.provider.shutdown()?)
     }
