@@ -3,6 +3,7 @@ use crate::{
     SqliteSettings, Synchronous,
     error::{Fault, Outcome},
     migrations,
+    writer::MOST_CHECKPOINTS,
 };
 use foldwright_ports::Kind;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
@@ -11,6 +12,9 @@ use std::{path::Path, time::Duration};
 /// Larger pages than SQLite's own 4 KiB: fewer of them are touched, summed up and written per commit. Measured: an
 /// eighth less work per job.
 const PAGE_BYTES: i64 = 8_192;
+
+/// A page in the write-ahead file.
+const FRAME_BYTES: i64 = PAGE_BYTES + 24;
 
 /// Statements that a connection keeps prepared; more than the kernel has.
 const STATEMENTS: usize = 256;
@@ -35,12 +39,12 @@ pub(crate) fn writer(path: &Path, settings: &SqliteSettings) -> Outcome<Connecti
     db.pragma_update(
         None,
         "journal_size_limit",
-        i64::from(settings.checkpoint_pages) * PAGE_BYTES * 4,
+        i64::from(settings.checkpoint_pages) * FRAME_BYTES * i64::from(MOST_CHECKPOINTS),
     )?;
     Ok(db)
 }
 
-/// A connection that only reads.
+/// A connection that only reads; it can move the write-ahead file all the same.
 pub(crate) fn reader(path: &Path, settings: &SqliteSettings) -> Outcome<Connection> {
     let db = Connection::open_with_flags(
         path,

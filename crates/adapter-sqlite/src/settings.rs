@@ -31,7 +31,11 @@ pub struct SqliteSettings {
     pub readers: usize,
     /// Memory for pages of the writer and of each reader, in bytes; default 16 MiB.
     pub cache_bytes: usize,
-    /// Pages (8 KiB) in the write-ahead file after which they are moved into the file itself; default 4,096.
+    /// Pages (8 KiB) that may be added to the write-ahead file before they are moved into the file itself, beside the
+    /// writer; default 256: passes so short that no commit waits long for the disk. Where they fall behind, the writer
+    /// waits for them at 64 times as many, which with the pages of one commit bounds the write-ahead file: 128 MiB by
+    /// default. It grows beyond only while something reads one view of the file for long, another process moves pages
+    /// all the time, or the disk refuses.
     pub checkpoint_pages: u32,
     /// How often a waiting worker looks for what another process staged; default 50 ms.
     pub watch_interval: Duration,
@@ -60,7 +64,7 @@ impl Default for SqliteSettings {
             waiting_operations: 1_024,
             readers: 2,
             cache_bytes: 16 << 20,
-            checkpoint_pages: 4_096,
+            checkpoint_pages: 256,
             watch_interval: Duration::from_millis(50),
         }
     }

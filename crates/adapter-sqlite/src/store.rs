@@ -24,9 +24,10 @@ impl Store {
             ));
         }
         let db = connection::writer(path, &settings).map_err(|fault| fault.at("open"))?;
+        let side = connection::reader(path, &settings).map_err(|fault| fault.at("open"))?;
         let readers = Readers::start(path, &settings)?;
         let (wake, woken) = watch::channel(());
-        let writer = Writer::start(db, settings.clone(), wake)?;
+        let writer = Writer::start(db, side, settings.clone(), wake)?;
         Ok(Self {
             writer,
             readers,

@@ -1,9 +1,11 @@
 //! The one thread that writes.
 mod batch;
 mod call;
+mod checkpoint;
 mod context;
 mod thread;
 
+pub(crate) use checkpoint::MOST as MOST_CHECKPOINTS;
 pub(crate) use context::Write;
 
 use crate::{
@@ -11,6 +13,7 @@ use crate::{
     error::{Outcome, of_sqlite},
 };
 use call::Call;
+use checkpoint::Checkpointer;
 use context::Memory;
 use foldwright_ports::{Error, Kind};
 use rusqlite::{Connection, Transaction};
@@ -30,14 +33,16 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Starts the thread; `woken` moves whenever there may be new work in the queue.
+    /// Starts the thread, and beside it the one that makes checkpoints on `side`; `woken` moves whenever there may be new work in the queue.
     pub(crate) fn start(
         db: Connection,
+        side: Connection,
         settings: SqliteSettings,
         woken: watch::Sender<()>,
     ) -> Result<Self, Error> {
         let (messages, receiver) = mpsc::channel(settings.waiting_operations);
-        let thread = thread::start(db, settings, receiver, woken)?;
+        let checkpointer = Checkpointer::start(side, &settings)?;
+        let thread = thread::start(db, checkpointer, settings, receiver, woken)?;
         Ok(Self {
             messages,
             thread: Mutex::new(Some(thread)),

@@ -7,6 +7,7 @@
     reason = "a test may stop at the first surprise, in its helpers too"
 )]
 
+mod checkpoints;
 mod closing;
 mod disk_full;
 mod fixture;
@@ -19,5 +20,6 @@ mod support;
 mod together;
 mod upgrading;
 mod user_tables;
+mod waiting;
 
 foldwright_conformance::suites!(crate::fixture::SqliteFixture);

@@ -31,6 +31,15 @@ pub(crate) fn open(path: &Path) -> Sqlite {
     Sqlite::open(path, SqliteSettings::default()).unwrap()
 }
 
+/// A store that moves its write-ahead file after so few pages.
+pub(crate) fn open_with_checkpoints(path: &Path, checkpoint_pages: u32) -> Sqlite {
+    let settings = SqliteSettings {
+        checkpoint_pages,
+        ..SqliteSettings::default()
+    };
+    Sqlite::open(path, settings).unwrap()
+}
+
 pub(crate) fn run<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)

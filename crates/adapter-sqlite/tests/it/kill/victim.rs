@@ -1,5 +1,5 @@
 //! What the process does until it is killed.
-use crate::support::{append, group, job, nonce, open, stream, want};
+use crate::support::{append, group, job, nonce, open_with_checkpoints, stream, want};
 use foldwright_ports::{Outcome, Ports, Rest, Room, Settlement, Want, WorkerId};
 use std::{io::Write, path::Path, time::Duration};
 
@@ -25,7 +25,8 @@ impl Seeded {
 }
 
 pub(super) async fn work(path: &Path, seed: u64) {
-    let sqlite = open(path);
+    // So few pages that it dies in the midst of checkpoints too.
+    let sqlite = open_with_checkpoints(path, 4);
     let ports = sqlite.ports();
     let mut random = Seeded(seed);
     // Numbers grow from one life to the next, and so does every group's line.
