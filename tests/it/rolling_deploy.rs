@@ -48,6 +48,7 @@ impl Process {
 
     fn stop(mut self) {
         drop(self.child.stdin.take());
+        self.says("stopping");
         self.says("stopped");
         assert!(self.child.wait().unwrap().success());
     }
@@ -64,8 +65,10 @@ async fn two_builds_side_by_side_lose_and_overwrite_nothing() {
     let store = dir.path().join("ledger.db");
     let mut old = Process::start("old", &store);
     let mut new = Process::start("new", &store);
-    old.says("sent");
-    new.says("sent");
+    for process in [&mut old, &mut new] {
+        process.says("sending");
+        process.says("sent");
+    }
     old.stop();
     new.stop();
 

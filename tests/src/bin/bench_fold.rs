@@ -18,6 +18,7 @@ const ROUNDS: usize = 21;
 
 type Failure = Box<dyn Error + Send + Sync>;
 
+#[expect(clippy::disallowed_methods, reason = "a bench reads the machine's clock")]
 fn main() -> Result<(), Failure> {
     let traces = traces()?;
     let events: usize = traces.values().map(Vec::len).sum();
@@ -46,7 +47,7 @@ fn traces() -> Result<BTreeMap<String, Vec<Recorded<TraceEvent>>>, Failure> {
     let tenant = TenantId::parse("bench")?;
     let mut traces: BTreeMap<String, Vec<Recorded<TraceEvent>>> = BTreeMap::new();
     let mut number = 0_u128;
-    for request in RequestReader::open(&corpus_file("traces.otlp.jsonl.gz"))? {
+    for request in RequestReader::open(corpus_file("traces.otlp.jsonl.gz"))? {
         for span in request? {
             number += 1 << 12;
             let id = EventId::from_u128(number);

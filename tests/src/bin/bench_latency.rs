@@ -112,7 +112,7 @@ async fn run(composition: Composition, cli: &Cli) -> Result<(), Failure> {
 fn distinct(tenant: &TenantId, spans: usize) -> Result<Vec<Intent<Declared<RecordSpan>>>, Failure> {
     let mut seen = BTreeSet::new();
     let mut intents = Vec::with_capacity(spans);
-    for request in RequestReader::open(&corpus_file("traces.otlp.jsonl.gz"))? {
+    for request in RequestReader::open(corpus_file("traces.otlp.jsonl.gz"))? {
         for span in request? {
             if intents.len() < spans && seen.insert((span.trace_id.clone(), span.span_id.clone())) {
                 intents.push(Intent::new(tenant.clone(), occurred_at(&span), Declared(span)));

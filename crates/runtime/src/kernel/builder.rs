@@ -9,7 +9,7 @@ use crate::{
     ids::SystemIds,
     pipeline::{Faults, Global, Installer, Part, Pipeline, Switches, Tables},
     subscriber::{KillSwitch, Subscriber},
-    telemetry::{Propagation, RouteMetrics, SpanFields},
+    telemetry::{Guarded, Propagation, RouteMetrics, SpanFields},
     wire::{Bodies, FORMAT, OLDEST, RELEASED},
     worker::{Worker, WorkerSettings},
 };
@@ -235,7 +235,7 @@ impl KernelBuilder {
             subscribers: installer.subscribers,
             format: self.format,
             metrics: metrics.collect(),
-            propagation: self.propagation,
+            propagation: Arc::new(Guarded(self.propagation)),
             effect_timeout: self.worker.effect_timeout,
             stopping: AtomicBool::new(false),
         });

@@ -15,7 +15,7 @@ pub(crate) use job_spans::{append_spans, effect_span, job_spans, send_span};
 pub use names::{describe_metrics, metric_names};
 pub(crate) use names::{labels_of, *};
 pub use propagation::Propagation;
-pub(crate) use propagation::SpanFields;
+pub(crate) use propagation::{Guarded, SpanFields};
 pub(crate) use route_metrics::RouteMetrics;
 pub use trace_parent::TraceParent;
 
