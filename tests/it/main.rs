@@ -12,4 +12,8 @@ mod corpus_totals;
 #[cfg(test)]
 mod inventory;
 #[cfg(test)]
+mod poison;
+#[cfg(test)]
 mod rolling_deploy;
+#[cfg(test)]
+mod signals;

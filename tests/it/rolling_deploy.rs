@@ -49,6 +49,7 @@ impl Process {
 
     fn stop(mut self) {
         drop(self.child.stdin.take());
+        self.says("stopping");
         self.says("stopped");
         assert!(self.child.wait().unwrap().success());
     }
@@ -66,6 +67,7 @@ async fn two_builds_side_by_side_lose_and_overwrite_nothing() {
     let mut old = Process::start("old", "old", &store);
     let mut new = Process::start("new", "new", &store);
     for process in [&mut old, &mut new] {
+        process.says("sending");
         process.says("sent");
         process.says("idle");
     }
@@ -74,6 +76,7 @@ async fn two_builds_side_by_side_lose_and_overwrite_nothing() {
 
     let before = rows(&store).await;
     let mut alone = Process::start("old", "late", &store);
+    alone.says("sending");
     alone.says("sent");
     alone.says("idle");
     alone.stop();

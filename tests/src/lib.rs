@@ -6,6 +6,7 @@ mod corpus;
 pub mod ledger;
 mod memory_use;
 mod percentiles;
+pub mod poison;
 mod queue_load;
 mod report;
 

@@ -227,6 +227,7 @@ macro_rules! __each_suite {
                 two_tenants_share_the_slots_in_halves
                 spare_slots_go_to_whoever_has_work
                 slots_are_shared_by_weight
+                one_slot_goes_round_by_weight
                 a_tenant_that_runs_dry_claims_no_share
                 a_newcomer_gets_the_next_slots
                 a_failed_group_frees_its_slot

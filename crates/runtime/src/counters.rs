@@ -1,4 +1,5 @@
 //! What the kernel counts about itself.
+use foldwright_ports::Staged;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A number that only grows, in this kernel and as a metric.
@@ -123,7 +124,8 @@ counters! {
     deaths_confirmed => "foldwright_deaths_confirmed_total",
     /// Groups that were quarantined because handling them killed their workers.
     poisoned => "foldwright_groups_poisoned_total",
-    /// Jobs that were merged into one that waited.
+    /// Jobs that were merged into one that waited, as far as they were staged by calls of their own: those that go with an
+    /// outcome are merged without a word.
     squashed => "foldwright_jobs_squashed_total",
     /// Calls of senders that were refused because the queue is full.
     full => "foldwright_sends_refused_full_total",
@@ -133,22 +135,39 @@ counters! {
     late_acks => "foldwright_late_acks_total",
 }
 
+impl Counters {
+    /// What became of jobs that were staged.
+    pub(crate) fn staged(&self, staged: &[Staged]) {
+        let squashed = staged.iter().filter(|one| **one == Staged::Squashed).count();
+        self.squashed.add(squashed as u64);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeSet;
+    use metrics_util::debugging::{DebugValue, DebuggingRecorder};
+    use std::collections::BTreeMap;
 
     #[test]
-    fn every_counter_has_a_metric_of_its_own() {
-        let counters = Counters::default();
-        let names: BTreeSet<_> = counters.all().map(|(name, _)| name).collect();
-        assert_eq!(names.len(), counters.all().count());
-        assert!(
-            names
-                .iter()
-                .all(|n| n.starts_with("foldwright_") && n.ends_with("_total"))
-        );
-        counters.refolds.add(3);
-        assert_eq!(counters.refolds.get(), 3);
+    fn every_counter_moves_a_metric_of_its_own() {
+        let recorder = DebuggingRecorder::new();
+        metrics::with_local_recorder(&recorder, || {
+            let counters = Counters::default();
+            for (n, (_, counter)) in (1..).zip(counters.all()) {
+                counter.add(n);
+                assert_eq!(counter.get(), n);
+            }
+        });
+        let shown = recorder.snapshotter().snapshot().into_vec();
+        let shown: BTreeMap<_, _> = shown
+            .into_iter()
+            .map(|(key, _, _, value)| (key.key().name().to_owned(), value))
+            .collect();
+        assert_eq!(shown.len(), Counters::NAMES.len());
+        for (n, name) in (1..).zip(Counters::NAMES) {
+            assert!(name.starts_with("foldwright_") && name.ends_with("_total"));
+            assert_eq!(shown[*name], DebugValue::Counter(n), "{name}");
+        }
     }
 }

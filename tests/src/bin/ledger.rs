@@ -1,12 +1,13 @@
 //! One process of a rolling deploy: the ledger in its old or its new build.
 //!
-//! Sends its deposits and says `sent`; says `idle` when nothing is left that any live process can do; works until its input is
-//! closed, then stops in order and says `stopped`.
+//! Sends its deposits, says `sending` at the hundredth and `sent` at the end, then `idle` when nothing is left that any live
+//! process can do; works until its input is closed or it gets a signal; then it stops in order and says `stopped`. A second
+//! signal ends it at once.
 #![forbid(unsafe_code)]
 
 use clap::{Parser, ValueEnum};
 use foldwright::{
-    Kernel, Role, WorkerSettings,
+    Kernel, Role, Shutdown, ShutdownBudget, Signals, WorkerSettings,
     prelude::TenantId,
     sqlite::{Sqlite, SqliteSettings},
 };
@@ -15,6 +16,7 @@ use std::{
     error::Error,
     io::{Read, Write},
     path::PathBuf,
+    process,
     time::Duration,
 };
 
@@ -26,7 +28,7 @@ struct Cli {
     /// The file that all processes share.
     store: PathBuf,
     /// Whose deposits they are: sent again under the same name, they are the same ones.
-    #[arg(long)]
+    #[arg(long, default_value = "ledger")]
     sender: String,
     /// How many deposits to send.
     #[arg(long)]
@@ -34,6 +36,9 @@ struct Cli {
     /// Over how many accounts.
     #[arg(long)]
     accounts: u64,
+    /// How long the store takes to close, in ms.
+    #[arg(long, default_value_t = 0)]
+    hold_ms: u64,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -44,6 +49,7 @@ enum Build {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
+    let mut signals = Signals::listen()?;
     let cli = Cli::parse();
     let sqlite = Sqlite::open(&cli.store, SqliteSettings::default())?;
     let builder = Kernel::builder(sqlite.ports(), Role::All).worker(WorkerSettings {
@@ -57,17 +63,45 @@ async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     };
     let kernel = builder.start()?;
     let tenant = TenantId::parse("acme")?;
-    for n in 0..cli.deposits {
-        kernel
-            .send(deposit(&tenant, &cli.sender, n, cli.accounts))
-            .await?;
+    let told = async {
+        for n in 0..cli.deposits {
+            kernel
+                .send(deposit(&tenant, &cli.sender, n, cli.accounts))
+                .await?;
+            if n == 99 {
+                say("sending")?;
+            }
+        }
+        say("sent")?;
+        kernel.caught_up(|_| {}).await?;
+        say("idle")?;
+        // A thread of its own: the process may end while it still waits for its input.
+        let (closed, input) = tokio::sync::oneshot::channel();
+        std::thread::spawn(move || closed.send(std::io::stdin().read_to_end(&mut Vec::new())));
+        input.await??;
+        Ok::<_, Box<dyn Error + Send + Sync>>(())
+    };
+    tokio::select! {
+        biased;
+        () = signals.next() => {}
+        told = told => told?,
     }
-    say("sent")?;
-    kernel.caught_up(|_| {}).await?;
-    say("idle")?;
-    tokio::task::spawn_blocking(|| std::io::stdin().read_to_end(&mut Vec::new())).await??;
-    kernel.close().await;
-    sqlite.close().await?;
+    let hold = Duration::from_millis(cli.hold_ms);
+    let stop = Shutdown::new(ShutdownBudget::default()).then("store", async move {
+        tokio::time::sleep(hold).await;
+        sqlite.close().await
+    });
+    say("stopping")?;
+    tokio::select! {
+        biased;
+        () = signals.next() => process::exit(130),
+        stopped = kernel.shutdown(stop) => {
+            let troubled = stopped?.troubled;
+            if !troubled.is_empty() {
+                return Err(format!("phases had trouble: {troubled:?}").into());
+            }
+        }
+    }
     say("stopped")?;
     Ok(())
 }

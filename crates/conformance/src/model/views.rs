@@ -143,17 +143,14 @@ fn is_held(group: &Group) -> bool {
     lease.is_some_and(|live| live.holder.is_some())
 }
 
-/// Where the first job is delayed, or others run before it, whether it or the first of those is meant is the adapter's
-/// choice.
+/// Those of the job that is handed out or comes next; which one that is, is open where none is due.
 fn failures_are_legal(group: &Group, now: Millis, said: u32) -> bool {
-    let Some(first) = group.jobs.first() else {
-        return said == 0;
-    };
     let due = group.jobs.iter().find(|job| job.not_before <= now);
     let leased = group.jobs.iter().find(|job| job.leased);
-    said == group.failures_of(first.job.id)
-        || leased.is_some_and(|leased| said == group.failures_of(leased.job.id))
-        || first.not_before > now && due.is_some_and(|due| said == group.failures_of(due.job.id))
+    match leased.or(due) {
+        Some(next) => said == group.failures_of(next.job.id),
+        None => said == 0 || said == group.failures,
+    }
 }
 
 /// A wait that may have been cut short is there or over.

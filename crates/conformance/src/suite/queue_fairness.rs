@@ -106,6 +106,17 @@ pub async fn slots_are_shared_by_weight(fixture: &dyn Fixture) {
     assert_eq!(count(&next, "globex"), 50, "it catches up to the new share");
 }
 
+/// F-04: one slot goes round by weight, although nobody has anything in flight when the next is chosen.
+pub async fn one_slot_goes_round_by_weight(fixture: &dyn Fixture) {
+    let bed = Bed::open(fixture).await;
+    bed.limit("acme", weight(3)).await;
+    stage(&bed, queue_of("acme", 80)).await;
+    stage(&bed, queue_of("globex", 80)).await;
+    let served = turns(&bed, 80).await;
+    let heavy = turns_of(&served, "acme");
+    assert!((59..=61).contains(&heavy), "{heavy} of 80");
+}
+
 /// F-04: a heavy tenant with nothing due holds no slot back.
 pub async fn a_tenant_that_runs_dry_claims_no_share(fixture: &dyn Fixture) {
     let bed = Bed::open(fixture).await;

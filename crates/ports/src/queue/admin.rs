@@ -1,7 +1,7 @@
 //! The operator's side of the group queue.
 use crate::{
-    Checked, Cursor, Drift, Error, GroupFilter, GroupId, GroupLine, JobId, JobView, Kind, LeaseEnd, Limits,
-    Page, Pause, Result, Route, Scope, Swept, TenantLimits, TenantView, Verb, Why, WorkerView,
+    Checked, Cursor, Drift, GroupFilter, GroupId, GroupLine, JobId, JobView, LeaseEnd, Limits, Page, Pause,
+    Result, Route, Scope, Swept, TenantLimits, TenantView, Verb, Why, WorkerView,
 };
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -32,8 +32,8 @@ pub trait QueueAdmin: Send + Sync + 'static {
         limits: Limits,
     ) -> Result<Page<BlockedGroup>>;
 
-    /// Opens a blocked group: its jobs are due again in their order, with a fresh ladder. Answers whether it was
-    /// blocked.
+    /// Opens a blocked group: its jobs are due again in their order, with a fresh ladder. A wary group stays wary. Answers
+    /// whether it was blocked.
     async fn unblock(&self, group: &GroupId) -> Result<bool>;
 
     /// Discards waiting and blocked jobs of a group, in order, at most `limit`; a live lease and its jobs stay. Answers
@@ -56,111 +56,77 @@ pub trait QueueAdmin: Send + Sync + 'static {
 
     /// Moves waiting and blocked jobs of a group to the dead letters, in order, at most `limit`; a live lease and its jobs
     /// stay. Answers how many.
-    async fn bury(&self, _group: &GroupId, _reason: &str, _limit: usize) -> Result<usize> {
-        Err(Error::new(Kind::Unsupported, "bury", ""))
-    }
+    async fn bury(&self, group: &GroupId, reason: &str, limit: usize) -> Result<usize>;
 
     /// Pauses a scope: nothing in it is handed out any more; what is in flight finishes. Answers whether it was not
     /// paused before; the first reason stays.
-    async fn pause(&self, _scope: &Scope, _reason: &str) -> Result<bool> {
-        Err(Error::new(Kind::Unsupported, "pause", ""))
-    }
+    async fn pause(&self, scope: &Scope, reason: &str) -> Result<bool>;
 
     /// Ends the pause of exactly this scope; what another pause covers stays paused. Answers whether it was paused.
-    async fn resume(&self, _scope: &Scope) -> Result<bool> {
-        Err(Error::new(Kind::Unsupported, "resume", ""))
-    }
+    async fn resume(&self, scope: &Scope) -> Result<bool>;
 
     /// Every pause, by scope.
-    async fn pauses(&self) -> Result<Vec<Pause>> {
-        Err(Error::new(Kind::Unsupported, "pauses", ""))
-    }
+    async fn pauses(&self) -> Result<Vec<Pause>>;
 
     /// Sets a tenant's limits; `None` gives it the default again. Takes effect with the next claim and the next staging.
     ///
     /// # Errors
-    /// [`Kind::Invalid`] for limits with a fault.
-    async fn limit(&self, _tenant: &TenantId, _limits: Option<TenantLimits>) -> Result<()> {
-        Err(Error::new(Kind::Unsupported, "limit", ""))
-    }
+    /// [`Kind::Invalid`](crate::Kind::Invalid) for limits with a fault.
+    async fn limit(&self, tenant: &TenantId, limits: Option<TenantLimits>) -> Result<()>;
 
     /// A tenant as the queue sees it; one that it has never seen has nothing.
-    async fn tenant(&self, _tenant: &TenantId) -> Result<TenantView> {
-        Err(Error::new(Kind::Unsupported, "tenant", ""))
-    }
+    async fn tenant(&self, tenant: &TenantId) -> Result<TenantView>;
 
     /// Tenants that have jobs, groups in flight or limits of their own, ordered by name.
-    async fn tenants(&self, _from: Option<Cursor>, _limits: Limits) -> Result<Page<TenantView>> {
-        Err(Error::new(Kind::Unsupported, "tenants", ""))
-    }
+    async fn tenants(&self, from: Option<Cursor>, limits: Limits) -> Result<Page<TenantView>>;
 
     /// Why a group does not run; `None` for one that holds no job, no lease and no reservation.
-    async fn why(&self, _group: &GroupId) -> Result<Option<Why>> {
-        Err(Error::new(Kind::Unsupported, "why", ""))
-    }
+    async fn why(&self, group: &GroupId) -> Result<Option<Why>>;
 
     /// Why a job does not run: what holds its group, and what comes before it. `None` for a job that is not there; a
     /// dead letter has a group but no reason, and its group's state.
-    async fn why_job(&self, _tenant: &TenantId, _job: JobId) -> Result<Option<Why>> {
-        Err(Error::new(Kind::Unsupported, "why job", ""))
-    }
+    async fn why_job(&self, tenant: &TenantId, job: JobId) -> Result<Option<Why>>;
 
     /// Groups with at least one job, in an order that does not change. A page may be short, or empty, although more
     /// follows.
     async fn groups(
         &self,
-        _filter: &GroupFilter,
-        _from: Option<Cursor>,
-        _limits: Limits,
-    ) -> Result<Page<GroupLine>> {
-        Err(Error::new(Kind::Unsupported, "groups", ""))
-    }
+        filter: &GroupFilter,
+        from: Option<Cursor>,
+        limits: Limits,
+    ) -> Result<Page<GroupLine>>;
 
     /// The jobs of a group, in order.
-    async fn jobs(&self, _group: &GroupId, _from: Option<Cursor>, _limits: Limits) -> Result<Page<JobView>> {
-        Err(Error::new(Kind::Unsupported, "jobs", ""))
-    }
+    async fn jobs(&self, group: &GroupId, from: Option<Cursor>, limits: Limits) -> Result<Page<JobView>>;
 
     /// One job; `None` if it is not there.
-    async fn job(&self, _tenant: &TenantId, _job: JobId) -> Result<Option<JobView>> {
-        Err(Error::new(Kind::Unsupported, "job", ""))
-    }
+    async fn job(&self, tenant: &TenantId, job: JobId) -> Result<Option<JobView>>;
 
     /// Does `verb` to a page of the groups that a filter selects: at most `groups` of them are looked at. With `dry_run`
     /// it only says what it would do. Ask again with [`Swept::next`] until that is `None`.
     async fn sweep(
         &self,
-        _verb: Verb,
-        _filter: &GroupFilter,
-        _dry_run: bool,
-        _from: Option<Cursor>,
-        _groups: usize,
-    ) -> Result<Swept> {
-        Err(Error::new(Kind::Unsupported, "sweep", ""))
-    }
+        verb: Verb,
+        filter: &GroupFilter,
+        dry_run: bool,
+        from: Option<Cursor>,
+        groups: usize,
+    ) -> Result<Swept>;
 
     /// Puts back a page of the dead letters of one tenant, or of all, the oldest first: at most `letters` of them. Those
     /// put back are gone from the list, so that asking again goes on.
-    async fn requeue_all(&self, _tenant: Option<&TenantId>, _letters: usize) -> Result<Swept> {
-        Err(Error::new(Kind::Unsupported, "requeue all", ""))
-    }
+    async fn requeue_all(&self, tenant: Option<&TenantId>, letters: usize) -> Result<Swept>;
 
     /// Workers with a liveness record, by id.
-    async fn workers(&self) -> Result<Vec<WorkerView>> {
-        Err(Error::new(Kind::Unsupported, "workers", ""))
-    }
+    async fn workers(&self) -> Result<Vec<WorkerView>>;
 
     /// Proves the invariants on a page of groups, at most `groups` of them, beside live work, and puts right what is
     /// provably stray.
-    async fn check(&self, _from: Option<Cursor>, _groups: usize) -> Result<Checked> {
-        Err(Error::new(Kind::Unsupported, "check", ""))
-    }
+    async fn check(&self, from: Option<Cursor>, groups: usize) -> Result<Checked>;
 
     /// Counts what the figures claim to count, puts right those that differ, and answers them. Reads everything, beside
     /// live work and without holding it up.
-    async fn recount(&self) -> Result<Vec<Drift>> {
-        Err(Error::new(Kind::Unsupported, "recount", ""))
-    }
+    async fn recount(&self) -> Result<Vec<Drift>>;
 }
 
 /// Jobs of one route by state.
@@ -185,7 +151,7 @@ pub struct GroupView {
     pub depth: u64,
     /// Whether a lease is live or not reaped yet.
     pub leased: bool,
-    /// Failed attempts at the first job.
+    /// Failed attempts at the job that is handed out, or is handed out next: 0 where another one failed last.
     pub failures: u32,
     /// How its last lease ended.
     pub previous: LeaseEnd,

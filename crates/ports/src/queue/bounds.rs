@@ -2,7 +2,8 @@
 
 /// Bounds on jobs that are waiting, leased or blocked, and on the stored bytes they carry. `None` is no bound.
 ///
-/// A sender's call is refused whole when it would pass a bound if each of its jobs were new. Nothing that runs under a
+/// A sender's call is refused whole when what would be there after it passes a bound, each of its jobs counted as a new
+/// one. Nothing that runs under a
 /// live lease is refused, and nothing is ever evicted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct QueueBounds {

@@ -13,7 +13,7 @@ pub enum GroupState {
     Paused,
     /// Its last attempt failed and the ladder's wait is not over.
     Retrying,
-    /// Deferred by its last worker, or its first job is delayed.
+    /// Deferred by its last worker, its first job is delayed, or someone has reserved it and nobody has it yet.
     Scheduled,
     /// Due, but its tenant is at its cap.
     Parked,

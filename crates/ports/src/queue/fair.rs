@@ -1,6 +1,6 @@
 //! Weighted max-min fairness between tenants.
 
-/// A tenant's groups in flight for its weight.
+/// A tenant's groups in flight for its weight, without the one that would come next.
 ///
 /// The lowest share is served next, which fills slots evenly by weight as far as each tenant has work (progressive
 /// filling): spare slots go to whoever has work, and a newcomer gets the next ones that are free. Tenants without a group

@@ -1,6 +1,6 @@
 //! The group queue's contract.
 use crate::{
-    BlobRef, Capabilities, Error, GroupId, Hold, JobId, Kind, Lease, LeaseRef, NewJob, Nonce, Result, Room,
+    BlobRef, Capabilities, Error, GroupId, Hold, JobId, Lease, LeaseRef, NewJob, Nonce, Result, Room,
     Settlement, Verdict, Want, WorkerId,
 };
 use async_trait::async_trait;
@@ -39,7 +39,8 @@ use std::time::Duration;
 ///    Fairness and caps hold per shard. The work of a claim does not grow with the groups that wait, are parked,
 ///    paused or stranded.
 /// 9. A *wary* group (one whose lease lapsed under a worker that had fallen silent, with no success since) is handed out
-///    alone: as the only lease of its claim. It ends a claim that has already handed out another one.
+///    alone: as the only lease of its claim. It ends a claim that has already handed out another one. Unblock and drain
+///    leave it wary; a success ends that.
 ///
 /// # Staging
 /// The same id already there (waiting, leased, blocked, dead): [`Staged::Known`], nothing is added; a waiting body
@@ -56,7 +57,7 @@ use std::time::Duration;
 /// [`Rest::Retry`](crate::Rest::Retry) raises the count and gives the job back in one step. Beside it the group keeps its
 /// *streak*, all failed attempts since its last success, whatever job they were at; at
 /// [`QueueSettings::streak`](crate::QueueSettings) the group is quarantined with an error that names the streak and the
-/// last error. Whatever starts the attempts from zero does so with streak and deaths.
+/// last error, also where the ladder ends with the same attempt. Whatever starts the attempts from zero does so with streak and deaths.
 ///
 /// # Poison
 /// A worker is alive while its record ([`beat`](Self::beat)) runs. A reap that returns the lease of a worker whose record
@@ -64,7 +65,9 @@ use std::time::Duration;
 /// as long again as its record was meant to live, the next reap counts a *death* for each of those groups that has had no
 /// success since; if it beats, or says goodbye, nothing is counted. So neither a clock that jumps nor a store that was
 /// away for a while makes a death. At [`QueueSettings::deaths`](crate::QueueSettings) the group is quarantined unread,
-/// with an error that gives the count: at once, or when the lease it is under by then ends without a success.
+/// with an error that gives the count: at once, or when the lease it is under by then ends without a success. A reap
+/// confirms deaths before it returns leases, so what it finds lapsed is never a death at once. A record that has run out
+/// is forgotten one more of its lives later, unless a lease or a suspicion still points to it.
 ///
 /// # Outages
 /// A failed attempt ([`Rest::Retry`](crate::Rest::Retry), [`Rest::Quarantine`](crate::Rest::Quarantine)) counts in the
@@ -73,7 +76,7 @@ use std::time::Duration;
 /// [`BreakerSettings::tenants`](crate::BreakerSettings) tenants at a time, for nobody, until the last of them opens again.
 ///
 /// # Full
-/// [`Room::Sender`] is refused with [`Kind::Full`] and a wait, as [`QueueBounds`](crate::QueueBounds) says; nothing that
+/// [`Room::Sender`] is refused with [`Kind::Full`](crate::Kind::Full) and a wait, as [`QueueBounds`](crate::QueueBounds) says; nothing that
 /// runs under a live lease is.
 ///
 /// # Durability
@@ -146,30 +149,27 @@ pub trait GroupQueue: Send + Sync + 'static {
     /// one is reserved and those behind it wait, so that two holders never wait for each other. Groups that this worker
     /// already holds are granted again, under the same token. One answer for each group, in the order of the call.
     ///
+    /// A group that another holder has reserved is answered [`Hold::Waiting`], and so is, where the call is repeated under
+    /// its nonce, one whose grant has lapsed since.
+    ///
     /// A reservation lasts for `lease`; while it stands, the group is handed out to nobody else. A hold is settled with
     /// [`Outcome::none`](crate::Outcome::none) and [`Rest::Back`](crate::Rest::Back), may be extended, and lapses like any
-    /// lease; it leaves attempts, streak, [`Lease::previous`](crate::Lease::previous) and
+    /// lease; settled in any other way it is refused as [`Kind::Invalid`](crate::Kind::Invalid). It leaves attempts, streak, [`Lease::previous`](crate::Lease::previous) and
     /// [`Lease::completed`](crate::Lease::completed) as they were, and is not counted in flight.
     async fn hold(
         &self,
-        _nonce: Nonce,
-        _worker: WorkerId,
-        _groups: &[GroupId],
-        _lease: Duration,
-    ) -> Result<Vec<Hold>> {
-        Err(Error::new(Kind::Unsupported, "hold", ""))
-    }
+        nonce: Nonce,
+        worker: WorkerId,
+        groups: &[GroupId],
+        lease: Duration,
+    ) -> Result<Vec<Hold>>;
 
     /// Renews the worker's liveness record for `ttl` from now, and notes what it knows. Repeating it is harmless.
-    async fn beat(&self, _worker: WorkerId, _capabilities: &Capabilities, _ttl: Duration) -> Result<()> {
-        Ok(())
-    }
+    async fn beat(&self, worker: WorkerId, capabilities: &Capabilities, ttl: Duration) -> Result<()>;
 
     /// Ends the worker's liveness record: it stops in good order, and what it may still hold lapses without being held
     /// against anything.
-    async fn goodbye(&self, _worker: WorkerId) -> Result<()> {
-        Ok(())
-    }
+    async fn goodbye(&self, worker: WorkerId) -> Result<()>;
 
     /// Who holds these bodies: a hold is an unsettled job (waiting, leased, blocked or dead).
     async fn held(&self, blobs: &[BlobRef]) -> Result<Vec<Held>>;

@@ -19,6 +19,7 @@ pub enum Hold {
         /// Until when the reservation stands.
         until: Millis,
     },
-    /// A group before it, in order, is not free yet. Ask again.
+    /// A group before it, in order, is not free yet, or another holder has reserved it, or the grant of the call that
+    /// this one repeats has lapsed. Ask again.
     Waiting,
 }

@@ -65,8 +65,9 @@ pub enum MergeWindow {
     /// What is merged starts the window and the delay anew.
     Sliding,
     /// At most one run per window. The first job runs after its own delay and opens a window of `ttl` from its staging.
-    /// What comes within an open window is merged into a job of the group and route that waits; where none does, it is
-    /// staged to run when the window ends, and the window then ends one `ttl` later. The window is remembered by the group
+    /// What comes within an open window is merged into the window's own job while that waits; where it does not, it is
+    /// staged to run when the window ends or its own delay is over, whichever is later, and the window then ends one `ttl`
+    /// later. The window is remembered by the group
     /// as long as it is open, also when no job waits.
     Throttled,
 }

@@ -114,11 +114,8 @@ pub(crate) async fn stage_pending(
 ) -> Result<(), Failure> {
     let jobs = jobs(tenant, pending, state, ctx).await?;
     let routes: Vec<_> = jobs.iter().map(|job| job.route.clone()).collect();
-    ctx.ports
-        .queue
-        .stage(ctx.ids.nonce(), jobs, Room::Lease)
-        .await
-        .map_err(|refused| refused.error)?;
+    let staged = ctx.ports.queue.stage(ctx.ids.nonce(), jobs, Room::Lease).await;
+    ctx.counters.staged(&staged.map_err(|refused| refused.error)?);
     for route in routes {
         if let Some(counts) = ctx.subscribers.get(&route) {
             counts.restaged.add(1);

@@ -1,6 +1,6 @@
 //! What is still to be done.
 use foldwright_ports::{
-    Depth, GroupFilter, GroupState, Kind, Limits, Pause, QueueAdmin, Result, Route, WorkerView,
+    Depth, GroupFilter, GroupState, Limits, Pause, QueueAdmin, Result, Route, WorkerView,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -120,15 +120,11 @@ impl Backlog {
 /// Looks at a queue. `known` are the routes that this process's own worker takes, which need no record of it.
 pub(super) async fn look(queue: &dyn QueueAdmin, known: &BTreeSet<Route>) -> Result<Backlog> {
     let depth = queue.depth().await?;
-    let workers = if_supported(queue.workers().await)?;
-    let pauses = if_supported(queue.pauses().await)?.unwrap_or_default();
+    let workers = queue.workers().await?;
+    let pauses = queue.pauses().await?;
     let mut held = BTreeMap::new();
     for (route, depth) in &depth {
-        let stranded = match &workers {
-            Some(workers) => !known.contains(route) && !is_known(workers, route),
-            // A queue that keeps no records of workers cannot tell what is stranded.
-            None => false,
-        };
+        let stranded = !known.contains(route) && !is_known(&workers, route);
         let paused = pauses.iter().any(|Pause { scope, .. }| scope.covers_route(route));
         let mut here = Held::default();
         if stranded {
@@ -149,7 +145,7 @@ fn is_known(workers: &[WorkerView], route: &Route) -> bool {
 /// The same, group by group: sees what waits for a fold version, and pauses of tenants and groups. Reads one line for each
 /// group that is stranded or paused.
 pub(super) async fn look_closely(queue: &dyn QueueAdmin, known: &BTreeSet<Route>) -> Result<Backlog> {
-    let workers = if_supported(queue.workers().await)?.unwrap_or_default();
+    let workers = queue.workers().await?;
     if workers.is_empty() {
         return look(queue, known).await;
     }
@@ -161,10 +157,7 @@ pub(super) async fn look_closely(queue: &dyn QueueAdmin, known: &BTreeSet<Route>
         };
         let mut from = None;
         loop {
-            let page = queue.groups(&filter, from, Limits::items(1_000)).await;
-            let Some(page) = if_supported(page)? else {
-                return look(queue, known).await;
-            };
+            let page = queue.groups(&filter, from, Limits::items(1_000)).await?;
             for line in page.items {
                 let here = held.entry(line.route).or_default();
                 if state == GroupState::Stranded {
@@ -180,13 +173,4 @@ pub(super) async fn look_closely(queue: &dyn QueueAdmin, known: &BTreeSet<Route>
         }
     }
     Ok(Backlog::of(&queue.depth().await?, &held))
-}
-
-/// `None` where the adapter has no such list.
-fn if_supported<T>(answer: Result<T>) -> Result<Option<T>> {
-    match answer {
-        Ok(answer) => Ok(Some(answer)),
-        Err(error) if error.kind() == Kind::Unsupported => Ok(None),
-        Err(error) => Err(error),
-    }
 }

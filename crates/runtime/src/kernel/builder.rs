@@ -11,7 +11,7 @@ use crate::{
     pipeline::{Faults, Global, Installer, Part, Pipeline, Switches, Tables},
     role::Role,
     subscriber::{KillSwitch, Subscriber},
-    telemetry::{Propagation, RouteMetrics, SpanFields},
+    telemetry::{Guarded, Propagation, RouteMetrics, SpanFields},
     wire::{Bodies, FORMAT, OLDEST, RELEASED},
     worker::{Worker, WorkerSettings},
 };
@@ -237,7 +237,7 @@ impl KernelBuilder {
             subscribers: installer.subscribers,
             format: self.format,
             metrics: metrics.collect(),
-            propagation: self.propagation,
+            propagation: Arc::new(Guarded(self.propagation)),
             effect_timeout: self.worker.effect_timeout,
             stopping: AtomicBool::new(false),
         });

@@ -216,9 +216,16 @@ impl Kernel {
         let mut waits = STAGE_AGAIN.iter();
         loop {
             let staged = ctx.ports.queue.stage(nonce, jobs.clone(), room).await;
-            let Err(StageRefused { error, .. }) = staged else {
-                return Ok(());
+            let error = match staged {
+                Ok(staged) => {
+                    ctx.counters.staged(&staged);
+                    return Ok(());
+                }
+                Err(StageRefused { error, .. }) => error,
             };
+            if error.kind() == Kind::Full {
+                ctx.counters.full.add(1);
+            }
             let unknown = matches!(error.kind(), Kind::Unavailable | Kind::Timeout);
             if room == Room::Sender && error.kind() == Kind::Full {
                 ctx.counters.full.add(1);

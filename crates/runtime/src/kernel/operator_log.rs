@@ -70,6 +70,7 @@ impl Operator {
             let some: Vec<NewJob> = jobs.by_ref().take(STAGED_AT_ONCE).collect();
             let staged = ports.queue.stage(self.ctx.ids.nonce(), some, Room::Sender).await;
             let staged = staged.map_err(|refused| refused.error)?;
+            self.ctx.counters.staged(&staged);
             done.added += staged.iter().filter(|one| **one != Staged::Known).count() as u64;
         }
         Ok(done)

@@ -1,7 +1,7 @@
 //! What a sender gets.
 use super::{ReceiptError, ReceiptKey, desk::Desk, desk::StoredEvents, wait::Waits};
 use foldwright_domain::{CommandId, Fold, Rejected, StreamKey, TenantId};
-use foldwright_ports::{Error, JobId, JobState, Kind, Reason};
+use foldwright_ports::{Error, JobId, JobState, Reason};
 use std::{fmt, sync::Arc, time::Duration};
 
 /// After so many looks that found nothing, a receipt asks the queue what its job is doing.
@@ -172,13 +172,7 @@ impl Receipt {
     /// What keeps the job from being done, or that it is not there.
     async fn why(&self) -> Result<Look, ReceiptError> {
         let admin = &self.desk.ctx.ports.queue_admin;
-        let why = match admin.why_job(self.tenant(), self.job).await {
-            Err(error) if error.kind() == Kind::Unsupported => {
-                return Ok(Look::NotYet(ReceiptError::TimedOut { why: None }));
-            }
-            why => why?,
-        };
-        let Some(why) = why else {
+        let Some(why) = admin.why_job(self.tenant(), self.job).await? else {
             return self.settled().await;
         };
         for reason in &why.reasons {

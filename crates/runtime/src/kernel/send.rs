@@ -9,7 +9,7 @@ use crate::{
     wire::{BodyError, CommandBody, Content, Header, Subject, TooLarge, Wish},
 };
 use foldwright_domain::{Aggregate, Command, EventId, Intent, InvalidId, Millis, Position, StreamKey};
-use foldwright_ports::{Error, GroupId, JobId, Kind, NewJob};
+use foldwright_ports::{Error, GroupId, JobId, Kind, NewJob, QueueSettings};
 use std::{fmt, sync::Arc, time::Duration};
 use tracing::Span;
 
@@ -160,6 +160,9 @@ pub(super) async fn job<C: Command>(
         .ok_or(SendRefused::NotRegistered { command: C::NAME })?;
     let now = ctx.ports.clock.now();
     check_time(intent.occurred_at, now)?;
+    if is_wild(intent.occurred_at, now) {
+        ctx.counters.wild_scores.add(1);
+    }
     let stream = StreamKey {
         tenant: intent.tenant.clone(),
         aggregate_type: <C::Of as Aggregate>::TYPE.as_str().into(),
@@ -263,6 +266,12 @@ fn trace_context<C>(intent: &Intent<C>) -> Option<Arc<str>> {
         return None;
     }
     Some(context)
+}
+
+/// Whether it lies outside of the window to which the queue clamps scores by default.
+fn is_wild(occurred_at: Millis, now: Millis) -> bool {
+    let window = QueueSettings::default();
+    occurred_at > now.plus(window.score_future) || occurred_at.plus(window.score_past) < now
 }
 
 fn check_time(occurred_at: Millis, now: Millis) -> Result<(), SendRefused> {

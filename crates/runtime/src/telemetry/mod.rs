@@ -18,7 +18,7 @@ pub(crate) use names::{
 };
 pub use names::{describe_metrics, metric_names};
 pub use propagation::Propagation;
-pub(crate) use propagation::SpanFields;
+pub(crate) use propagation::{Guarded, SpanFields};
 pub(crate) use route_metrics::RouteMetrics;
 pub use trace_parent::TraceParent;
 

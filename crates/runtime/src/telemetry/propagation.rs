@@ -1,5 +1,6 @@
 //! How spans and the contexts that go with jobs belong together.
 use super::TraceParent;
+use crate::catch::caught;
 use std::sync::Arc;
 use tracing::Span;
 
@@ -31,5 +32,24 @@ impl Propagation for SpanFields {
 
     fn context_of(&self, _span: &Span) -> Option<Arc<str>> {
         None
+    }
+}
+
+/// A propagation whose panics stop no work.
+pub(crate) struct Guarded(pub(crate) Arc<dyn Propagation>);
+
+impl Propagation for Guarded {
+    fn go_on(&self, span: &Span, context: &str) {
+        if let Err(message) = caught(|| self.0.go_on(span, context)) {
+            tracing::warn!(message, "the propagation panicked, a span has no trace to go on");
+        }
+    }
+
+    fn context_of(&self, span: &Span) -> Option<Arc<str>> {
+        let context = caught(|| self.0.context_of(span));
+        context.unwrap_or_else(|message| {
+            tracing::warn!(message, "the propagation panicked, a span has no context");
+            None
+        })
     }
 }

@@ -1,70 +1,53 @@
 //! The continuous check of a live queue.
 use crate::context::Context;
-use foldwright_ports::{Checked, Cursor, Error, Kind};
+use foldwright_ports::{Checked, Cursor};
 
 /// How many groups one check looks at.
 const CHECKED_AT_ONCE: usize = 1_000;
 
-/// Proves a page of the queue right at a time and goes on where it stopped; counts its figures anew. Verbs that the
-/// adapter does not have are not asked for again.
+/// Proves a page of the queue right at a time and goes on where it stopped; counts its figures anew.
 #[derive(Default)]
 pub(super) struct Checker {
     from: Option<Cursor>,
-    cannot_check: bool,
-    cannot_recount: bool,
 }
 
 impl Checker {
     pub(super) async fn check(&mut self, ctx: &Context) {
-        if !self.cannot_check {
-            match ctx
-                .ports
-                .queue_admin
-                .check(self.from.clone(), CHECKED_AT_ONCE)
-                .await
-            {
-                Ok(Checked { violations, next, .. }) => {
-                    self.from = next;
-                    ctx.counters.violations.add(violations.len() as u64);
-                    for violation in violations {
-                        let group = violation.group.as_ref().map(tracing::field::display);
-                        let repaired = violation.repaired;
-                        tracing::error!(
-                            group,
-                            repaired,
-                            what = violation.what,
-                            "the queue holds what cannot be"
-                        );
-                    }
+        let admin = &ctx.ports.queue_admin;
+        match admin.check(self.from.clone(), CHECKED_AT_ONCE).await {
+            Ok(Checked { violations, next, .. }) => {
+                self.from = next;
+                ctx.counters.violations.add(violations.len() as u64);
+                for violation in violations {
+                    let group = violation.group.as_ref().map(tracing::field::display);
+                    let repaired = violation.repaired;
+                    tracing::error!(
+                        group,
+                        repaired,
+                        what = violation.what,
+                        "the queue holds what cannot be"
+                    );
                 }
-                Err(error) => self.cannot_check = cannot(&error, "the queue could not be checked"),
+            }
+            Err(error) => {
+                tracing::warn!(%error, "the queue could not be checked, the next check tries again");
             }
         }
-        if !self.cannot_recount {
-            match ctx.ports.queue_admin.recount().await {
-                Ok(drifts) => {
-                    ctx.counters.drifts.add(drifts.len() as u64);
-                    for drift in drifts {
-                        tracing::error!(
-                            figure = ?drift.figure,
-                            was = drift.was,
-                            is = drift.is,
-                            "a figure differed from what it counts, it was put right"
-                        );
-                    }
+        match admin.recount().await {
+            Ok(drifts) => {
+                ctx.counters.drifts.add(drifts.len() as u64);
+                for drift in drifts {
+                    tracing::error!(
+                        figure = ?drift.figure,
+                        was = drift.was,
+                        is = drift.is,
+                        "a figure differed from what it counts, it was put right"
+                    );
                 }
-                Err(error) => {
-                    self.cannot_recount = cannot(&error, "the queue's figures could not be counted");
-                }
+            }
+            Err(error) => {
+                tracing::warn!(%error, "the queue's figures could not be counted, the next check tries again");
             }
         }
     }
-}
-
-fn cannot(error: &Error, what: &'static str) -> bool {
-    if error.kind() == Kind::Unsupported {
-        return true;
-    }
-    tracing::warn!(%error, what, "the next check tries again");
-    false
 }

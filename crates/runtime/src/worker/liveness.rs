@@ -1,7 +1,7 @@
 //! Saying that the worker lives.
 use super::{Stop, WorkerSettings};
 use crate::context::Context;
-use foldwright_ports::{Capabilities, Kind, WorkerId};
+use foldwright_ports::{Capabilities, WorkerId};
 use std::{
     sync::{Arc, mpsc},
     thread,
@@ -58,19 +58,14 @@ impl Record {
             .ports
             .queue
             .beat(self.worker, &self.capabilities, self.ttl);
-        if let Err(error) = beat.await
-            && error.kind() != Kind::Unsupported
-        {
+        if let Err(error) = beat.await {
             tracing::warn!(%error, "the worker's liveness record was not renewed, the next beat tries again");
         }
     }
 
     /// Ends the record: the worker stops in good order, and nothing is held against what it held.
     pub(super) async fn goodbye(&self) -> foldwright_ports::Result<()> {
-        match self.ctx.ports.queue.goodbye(self.worker).await {
-            Err(error) if error.kind() == Kind::Unsupported => Ok(()),
-            said => said,
-        }
+        self.ctx.ports.queue.goodbye(self.worker).await
     }
 }
 

@@ -76,6 +76,7 @@ mod support;
 #[cfg(test)]
 mod tables;
 #[cfg(test)]
+mod telemetry;
 mod throttle;
 #[cfg(test)]
 mod ui;

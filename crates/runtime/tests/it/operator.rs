@@ -3,7 +3,10 @@ use crate::support::{
     Admin, All, Bench, Ear, Heard, Note, Odds, Parity, Run, Story, Total, Totals, at, idle, note, tenant,
 };
 use foldwright_domain::{Dispatch, TenantId};
-use foldwright_ports::{GroupFilter, GroupId, GroupLine, GroupState, Kind, Limits, Route, Scope, Selection};
+use foldwright_ports::{
+    Capabilities, Capability, GroupFilter, GroupId, GroupLine, GroupState, Kind, Limits, Route, Scope,
+    Selection, WorkerId,
+};
 use foldwright_runtime::{Operator, Pipeline, Restaged, Role};
 use std::{sync::Arc, time::Duration};
 
@@ -178,10 +181,9 @@ async fn a_handle_of_one_tenant_reaches_nothing_of_another() {
 #[tokio::test(start_paused = true)]
 async fn a_row_of_another_tenant_is_refused() {
     let mut bench = Bench::new();
-    let admin = Admin::new(bench.ports.queue_admin.clone());
-    bench.ports.queue_admin = admin.clone();
+    let foreign = line("b", "runs/fold/totals", GroupState::Due, 1);
+    bench.ports.queue_admin = Admin::listing(&bench.ports.queue_admin, vec![foreign]);
     let kernel = bench.kernel().pipeline(pipeline(&Heard::new())).start().unwrap();
-    admin.lists(vec![line("b", "runs/fold/totals", GroupState::Due, 1)]);
     let mine = kernel.operator().of(&tenant("a"));
     assert!(is_security(
         mine.groups(&GroupFilter::default(), None, Limits::items(1)).await
@@ -209,9 +211,7 @@ fn line(owner: &str, route: &str, state: GroupState, jobs: u64) -> GroupLine {
 /// C-14: what nobody alive knows is shown as stranded, and a caller does not wait for it.
 #[tokio::test(start_paused = true)]
 async fn stranded_and_paused_work_is_shown_and_not_waited_for() {
-    let mut bench = Bench::new();
-    let admin = Admin::new(bench.ports.queue_admin.clone());
-    bench.ports.queue_admin = admin.clone();
+    let bench = Bench::new();
     let web = bench
         .with_role(Role::Web)
         .pipeline(pipeline(&Heard::new()))
@@ -222,24 +222,28 @@ async fn stranded_and_paused_work_is_shown_and_not_waited_for() {
         .build()
         .unwrap();
     let worker = bench.with_role(Role::Worker).pipeline(commands).start().unwrap();
-    admin.knows(&["runs/command/note"], false);
-    admin.knows(&["runs/fold/totals", "runs/map/odds"], true);
     web.send_all((1..=4).map(|n| note("r", n, n as u64)))
         .await
         .unwrap();
     idle(&web).await;
     restage_all(&web.operator(), 0, 10).await;
-    admin.lists(vec![
-        line("a", "runs/fold/totals", GroupState::Stranded, 4),
-        line("a", "runs/map/odds", GroupState::Stranded, 4),
-    ]);
     let left = tokio::time::timeout(Duration::from_secs(60), web.caught_up(|_| {})).await;
     let left = left.expect("it returns").unwrap();
     assert_eq!((left.open(), left.moving(), left.stranded()), (8, 0, 8));
     assert_eq!((left.folds.waiting, left.folds.stranded), (4, 4));
-    // One comes that knows the folds, and somebody pauses the maps.
-    admin.knows(&["runs/fold/totals", "runs/map/odds"], false);
-    admin.lists(vec![line("a", "runs/map/odds", GroupState::Paused, 4)]);
+    // One comes that knows them, takes nothing yet, and somebody pauses the maps.
+    let capability = |route: &str| (Route::parse(route).unwrap(), Capability { version: 1 });
+    let capabilities = Capabilities {
+        routes: ["runs/fold/totals", "runs/map/odds"].map(capability).into(),
+        format: 1,
+    };
+    let hour = Duration::from_secs(60 * 60);
+    bench
+        .ports
+        .queue
+        .beat(WorkerId(1), &capabilities, hour)
+        .await
+        .unwrap();
     web.operator()
         .pause(&Scope::Kind("map".into()), "ada: full disk")
         .await

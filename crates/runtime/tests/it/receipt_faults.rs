@@ -1,7 +1,6 @@
 //! Receipts while processes die and stores are lost.
 use crate::support::{
-    Bench, Faults, Finish, Note, Op, Run, SaysWhy, Story, Take, Totals, What, at, decide_group, key, take,
-    tenant,
+    Bench, Faults, Finish, Note, Op, Run, Story, Take, Totals, What, at, key, take, tenant,
 };
 use foldwright_adapter_memory::{Memory, VirtualClock};
 use foldwright_domain::Intent;
@@ -91,13 +90,9 @@ async fn a_queue_that_lost_its_jobs_leaves_what_the_log_says() {
     let web = bench.with_role(Role::Web).pipeline(pipeline()).start().unwrap();
     let lost = web.ask(take("r", 8, 9)).await.unwrap();
     let empty = Memory::new(Arc::new(VirtualClock::new(at(0))), QueueSettings::default()).ports();
-    let admin = SaysWhy {
-        inner: empty.queue_admin,
-        group: decide_group("r"),
-    };
     let ports = Ports {
         queue: empty.queue,
-        queue_admin: Arc::new(admin),
+        queue_admin: empty.queue_admin,
         ..bench.ports.clone()
     };
     let kernel = Kernel::builder(ports, Role::All)

@@ -1,11 +1,11 @@
 //! What a sender learns of its commands.
 use crate::support::{
     Bench, Double, End, Ends, Faults, Finish, Hook, Hooked, Note, Odds, Op, Parity, Run, RunEvent, Story,
-    Take, Total, Totals, What, at, decide_group, double, finish, idle, key, keyed_note, note, take, tenant,
+    Take, Total, Totals, What, at, double, finish, idle, key, keyed_note, note, take, tenant,
 };
 use foldwright_domain::{ByOccurrence, Fold, Intent, Recorded};
-use foldwright_ports::{Kind, Ports};
-use foldwright_runtime::{Answered, Kernel, Pipeline, Receipt, ReceiptError, ReceiptKey, Role, StoredEvents};
+use foldwright_ports::Kind;
+use foldwright_runtime::{Answered, Pipeline, Receipt, ReceiptError, ReceiptKey, Role, StoredEvents};
 use std::{sync::Arc, time::Duration};
 use tokio::time::Instant;
 
@@ -300,25 +300,11 @@ async fn a_receipt_passes_to_another_process_and_to_no_other_tenant() {
     );
 }
 
-/// A kernel whose queue says why the jobs of a group do not run.
-fn explained(bench: &Bench, ports: &Ports, group: foldwright_ports::GroupId) -> Kernel {
-    let inner = bench.ports.queue_admin.clone();
-    let ports = Ports {
-        queue_admin: Arc::new(crate::support::SaysWhy { inner, group }),
-        ..ports.clone()
-    };
-    Kernel::builder(ports, Role::All)
-        .ids(bench.ids.clone())
-        .pipeline(pipeline())
-        .start()
-        .unwrap()
-}
-
 /// C-15, R-20: who waits for a command that keeps failing learns so, and of a quarantined one at once.
 #[tokio::test(start_paused = true)]
 async fn a_command_that_fails_is_answered_as_such() {
     let bench = Bench::new();
-    let kernel = explained(&bench, &bench.ports, decide_group("r"));
+    let kernel = bench.kernel().pipeline(pipeline()).start().unwrap();
     let receipt = kernel.ask(take("r", 13, 5)).await.unwrap();
     let error = receipt.decided(SECOND).await.unwrap_err();
     assert!(
@@ -350,12 +336,7 @@ async fn a_command_that_fails_is_answered_as_such() {
 #[tokio::test(start_paused = true)]
 async fn what_nobody_kept_is_not_known() {
     let bench = Bench::new();
-    let group = foldwright_ports::GroupId {
-        tenant: tenant("a"),
-        path: "command/hooked".into(),
-        key: "run:r".into(),
-    };
-    let kernel = explained(&bench, &bench.ports, group);
+    let kernel = bench.kernel().pipeline(pipeline()).start().unwrap();
     let receipt = kernel.send(hooked("r", Hook::Nothing)).await.unwrap();
     let error = receipt.decided(Duration::from_secs(60)).await.unwrap_err();
     assert!(matches!(error, ReceiptError::Unknown), "{error}");

@@ -1,5 +1,5 @@
 //! At most one run per window.
-use crate::support::{All, Bench, Ear, Heard, Note, Run, Throttling, Total, Totals, idle, note};
+use crate::support::{All, Bench, Ear, Heard, Note, Run, Total, Totals, idle, note};
 use foldwright_domain::Dispatch;
 use foldwright_runtime::{Kernel, Pipeline, Role};
 use std::{sync::Arc, time::Duration};
@@ -13,12 +13,6 @@ fn throttled(heard: &Arc<Heard<Total>>) -> Pipeline<Run> {
         .unwrap()
 }
 
-fn bench() -> Bench {
-    let mut bench = Bench::new();
-    bench.ports.queue = Throttling::new(bench.ports.queue.clone(), bench.ports.clock.clone());
-    bench
-}
-
 async fn each_second(kernel: &Kernel, numbers: std::ops::RangeInclusive<u64>) {
     for n in numbers {
         kernel.send(note("r", n as i64, n)).await.unwrap();
@@ -29,7 +23,7 @@ async fn each_second(kernel: &Kernel, numbers: std::ops::RangeInclusive<u64>) {
 /// D-05: a trigger each second for half a minute.
 #[tokio::test(start_paused = true)]
 async fn the_first_runs_at_once_and_each_window_ends_with_one_run_of_the_newest() {
-    let bench = bench();
+    let bench = Bench::new();
     let heard = Heard::new();
     let kernel = bench.kernel().pipeline(throttled(&heard)).start().unwrap();
     kernel.send(note("r", 1, 1)).await.unwrap();
@@ -52,7 +46,7 @@ async fn the_first_runs_at_once_and_each_window_ends_with_one_run_of_the_newest(
 /// D-05, S-05: many events in one batch are one run at once.
 #[tokio::test(start_paused = true)]
 async fn a_batch_makes_one_run_at_once() {
-    let bench = bench();
+    let bench = Bench::new();
     let heard = Heard::new();
     let web = bench
         .with_role(Role::Web)

@@ -158,6 +158,20 @@ impl Group {
             .min_by_key(|job| job.place)
     }
 
+    /// The first job that is handed out, or else the one that is handed out next.
+    pub(super) fn next<'a>(&self, now: Millis, jobs: &'a Jobs) -> Option<&'a Job> {
+        if let Some(taken) = self.lease.as_ref().and_then(|live| live.jobs.first()) {
+            return jobs.get(*taken);
+        }
+        let delayed = || self.delayed.values().filter_map(|no| jobs.get(*no));
+        let due = self.due.values().next().and_then(|no| jobs.get(*no));
+        let come_due = delayed().take_while(|job| job.due_at <= now);
+        due.into_iter()
+            .chain(come_due)
+            .min_by_key(|job| job.place)
+            .or_else(|| delayed().next())
+    }
+
     /// What its waiting jobs are counted as.
     pub(super) fn waiting_in(&self) -> In {
         match self.block {

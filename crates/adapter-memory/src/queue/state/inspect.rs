@@ -34,9 +34,11 @@ impl State {
             .map(|job| (job.place, job.id))
             .collect();
         jobs.sort_unstable();
+        let next = group.next(self.now, &self.jobs);
+        let failures = next.map_or(0, |job| group.health.failures_at(job.id));
         Some(GroupView {
             depth: group.jobs() as u64,
-            failures: jobs.first().map_or(0, |(_, id)| group.health.failures_at(*id)),
+            failures,
             jobs: jobs.into_iter().map(|(_, id)| id).take(JOBS_IN_VIEW).collect(),
             leased: group.lease.is_some(),
             previous: group.previous,

@@ -1,16 +1,15 @@
-//! Commands that decide on the state of their run, a log that guards none of them, and a queue that says why.
+//! Commands that decide on the state of their run, and a log that guards none of them.
 use super::{Finished, Noted, Run, RunEvent, Story, Total, Totals, at, tenant};
 use async_trait::async_trait;
 use foldwright_domain::{
     AggregateId, Command, Decider, Intent, InvalidId, RawEvent, Rejected, StreamKey, TenantId,
 };
 use foldwright_ports::{
-    Append, AppendError, Appended, BlockedGroup, Cursor, DeadLetter, Depth, Error, EventLog, EventRef,
-    Expect, GroupId, GroupState, GroupView, JobId, Kind, Limits, LogCapabilities, Page, QueueAdmin, Reason,
-    Result, Retention, Route, Selection, Why,
+    Append, AppendError, Appended, Cursor, EventLog, EventRef, Expect, GroupId, Limits, LogCapabilities,
+    Page, Result, Retention, Selection,
 };
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 /// Takes one of the `seats` of a run: as many events as it may have. The number 13 makes it panic.
 #[derive(Clone, Serialize, Deserialize)]
@@ -203,91 +202,5 @@ impl EventLog for Unguarded {
 
     async fn retain(&self, retention: &Retention, limit: usize) -> Result<usize> {
         self.0.retain(retention, limit).await
-    }
-}
-
-/// An operator's side that says of one group's jobs why they do not run.
-pub(crate) struct SaysWhy {
-    pub(crate) inner: Arc<dyn QueueAdmin>,
-    pub(crate) group: GroupId,
-}
-
-#[async_trait]
-impl QueueAdmin for SaysWhy {
-    async fn depth(&self) -> Result<BTreeMap<Route, Depth>> {
-        self.inner.depth().await
-    }
-
-    async fn group(&self, group: &GroupId) -> Result<Option<GroupView>> {
-        self.inner.group(group).await
-    }
-
-    async fn blocked(
-        &self,
-        tenant: Option<&TenantId>,
-        from: Option<Cursor>,
-        limits: Limits,
-    ) -> Result<Page<BlockedGroup>> {
-        self.inner.blocked(tenant, from, limits).await
-    }
-
-    async fn unblock(&self, group: &GroupId) -> Result<bool> {
-        self.inner.unblock(group).await
-    }
-
-    async fn drain(&self, group: &GroupId, limit: usize) -> Result<usize> {
-        self.inner.drain(group, limit).await
-    }
-
-    async fn dead_letters(
-        &self,
-        tenant: Option<&TenantId>,
-        from: Option<Cursor>,
-        limits: Limits,
-    ) -> Result<Page<DeadLetter>> {
-        self.inner.dead_letters(tenant, from, limits).await
-    }
-
-    async fn requeue(&self, tenant: &TenantId, job: JobId) -> Result<bool> {
-        self.inner.requeue(tenant, job).await
-    }
-
-    async fn discard(&self, tenant: &TenantId, job: JobId) -> Result<bool> {
-        self.inner.discard(tenant, job).await
-    }
-
-    async fn why_job(&self, tenant: &TenantId, job: JobId) -> Result<Option<Why>> {
-        if *tenant != self.group.tenant {
-            return Err(Error::new(Kind::Invalid, "why job", "another tenant"));
-        }
-        let Some(view) = self.inner.group(&self.group).await? else {
-            return Ok(None);
-        };
-        if !view.jobs.contains(&job) {
-            return Ok(None);
-        }
-        let (first, error) = (view.jobs[0], view.last_error.clone().unwrap_or_default());
-        let (state, reason) = if let Some(error) = view.blocked_by {
-            let since = at(0);
-            let job = first;
-            (GroupState::Blocked, Some(Reason::Blocked { job, error, since }))
-        } else if view.failures > 0 {
-            let until = view.closed_until.unwrap_or(at(0));
-            let failures = view.failures;
-            let reason = Reason::Retrying {
-                job: first,
-                failures,
-                error,
-                until,
-            };
-            (GroupState::Retrying, Some(reason))
-        } else {
-            (GroupState::Due, None)
-        };
-        Ok(Some(Why {
-            group: self.group.clone(),
-            state,
-            reasons: reason.into_iter().collect(),
-        }))
     }
 }

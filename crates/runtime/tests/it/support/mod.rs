@@ -9,18 +9,14 @@ mod raw;
 mod runs;
 mod seeded;
 mod suites;
-mod throttling;
 
 pub(crate) use admin::Admin;
 pub(crate) use bench::{Bench, START, at, finish, idle, key, keyed_note, note, tenant, until};
 pub(crate) use bulky::{Last, bulky};
-pub(crate) use deciders::{
-    Double, End, SaysWhy, Take, Unguarded, decide_group, double, end, keyed_take, take,
-};
+pub(crate) use deciders::{Double, End, Take, Unguarded, decide_group, double, end, keyed_take, take};
 pub(crate) use ears::{All, ByNumber, Ear, Evens, Heard, Hearing, InOrder, Manner, Reaction, Sibling};
 pub(crate) use faults::{Faults, Op, What, faulty};
 pub(crate) use raw::{as_new, blob_of, noise};
 pub(crate) use runs::*;
 pub(crate) use seeded::Seeded;
 pub(crate) use suites::{Anything, Count, Counted, Journal, Suite, Usage};
-pub(crate) use throttling::Throttling;
