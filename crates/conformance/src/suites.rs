@@ -365,6 +365,7 @@ macro_rules! __each_suite {
                 a_jump_of_the_clock_is_no_death
                 failing_is_not_dying
                 a_wary_group_comes_alone
+                wary_groups_are_never_in_hand_together
                 without_a_silence_no_group_is_wary
             ]
             queue_quarantine [

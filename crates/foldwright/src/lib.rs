@@ -42,7 +42,10 @@ pub mod prelude {
         Declares, Dispatch, Fold, Handler, Intent, InvalidId, Key, KeyedFold, Map, Millis, Recorded,
         Rejected, TenantId,
     };
-    pub use crate::{EffectError, Event, Kernel, Pipeline, Projection, Role, Subscriber, Subset, Union};
+    pub use crate::{
+        Answered, EffectError, Event, Faults, Kernel, Pipeline, Projection, Role, Subscriber, Subset, Union,
+        ports::{Clock, SystemClock},
+    };
 }
 
 /// Compiles the code of the repository's first page.

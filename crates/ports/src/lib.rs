@@ -42,7 +42,7 @@ pub use queue::{
     GroupState, GroupView, HandedJob, Held, Hold, JobId, JobState, JobView, Ladder, Lease, LeaseEnd,
     LeaseRef, MergeWindow, NewJob, Nonce, Outcome, Pass, Pause, QueueAdmin, QueueBounds, QueueSettings,
     Reaped, Reason, Rest, Room, Route, RouteError, Scope, Settled, Settlement, Share, StageRefused, Staged,
-    Swept, TenantLimits, TenantView, Trouble, Verb, Verdict, Violation, Want, Why, WorkerId, WorkerView,
-    normal,
+    Swept, TenantLimits, TenantView, Trouble, Verb, Verdict, Violation, WARY_WAIT, Want, Why, WorkerId,
+    WorkerView, normal,
 };
 pub use set::Ports;

@@ -8,7 +8,7 @@ use super::{
     group::{Group, Leased, Turn},
     groups::Entry,
     jobs::{Stored, select_jobs},
-    line,
+    line, poison,
     record::{Block, LeasedJob, LeasedJobs},
     tenants::unsigned,
     troubles,
@@ -19,7 +19,7 @@ use crate::{
     names::Names,
 };
 use foldwright_domain::Millis;
-use foldwright_ports::{Fence, HandedJob, Lease, Want, WorkerId};
+use foldwright_ports::{Fence, HandedJob, Lease, WARY_WAIT, Want, WorkerId};
 use rusqlite::Connection;
 
 /// Hands out groups, each of the tenant at its turn.
@@ -53,6 +53,11 @@ pub(super) fn claim(work: &mut Work<'_, '_>, worker: WorkerId, want: &Want) -> O
         if wary && !alone {
             break;
         }
+        if wary && poison::has_wary_in_hand(work, worker)? {
+            put_off(work, group)?;
+            fair.go_on(work, tenant, want.max_groups)?;
+            continue;
+        }
         match hand_out(work, group, want, &gates, bytes, alone)? {
             Handed::Lease(lease, member, spent) => {
                 bytes = bytes.saturating_sub(spent);
@@ -73,6 +78,15 @@ pub(super) fn claim(work: &mut Work<'_, '_>, worker: WorkerId, want: &Want) -> O
         grants::insert(work.write, number(first.fence), worker, first.until.0, &members)?;
     }
     Ok(leases)
+}
+
+/// A wary group waits while its worker has another one in hand.
+fn put_off(work: &mut Work<'_, '_>, group: Group) -> Outcome<()> {
+    let until = work.write.now.plus(WARY_WAIT).0;
+    let mut entry = Entry::existing(group);
+    let more = &mut entry.misplace().more;
+    (more.closed_until, more.retrying) = (Some(until), false);
+    entry.save(work.write, &mut work.tenants)
 }
 
 enum Handed {

@@ -90,6 +90,21 @@ pub(super) fn restore(write: &Write<'_>, fence: i64, until: i64, member: Member)
     Ok(())
 }
 
+/// Tokens and groups of a worker's leases that were not settled, as far as the grants know.
+pub(super) fn open_of(db: &Connection, worker: WorkerId) -> Outcome<Vec<(i64, i64)>> {
+    let mut select =
+        db.prepare_cached("SELECT base, members FROM fw_grants WHERE check_at IS NOT NULL AND worker = ?1")?;
+    let mut rows = select.query([worker.0.to_be_bytes()])?;
+    let mut open = Vec::new();
+    while let Some(row) = rows.next()? {
+        let members: Vec<Member> = codec::decode(&row.get::<_, Vec<u8>>(1)?, "a grant")?;
+        let fences = row.get::<_, i64>(0)?..;
+        let unsettled = fences.zip(members).filter(|(_, member)| !member.settled);
+        open.extend(unsettled.map(|(fence, member)| (fence, member.gid)));
+    }
+    Ok(open)
+}
+
 /// The leases of a grant.
 pub(super) fn members(db: &Connection, base: i64) -> Outcome<Option<Vec<Member>>> {
     let bytes: Option<Vec<u8>> = db

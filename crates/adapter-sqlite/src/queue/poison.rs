@@ -1,5 +1,5 @@
 //! Groups that kill their workers.
-use super::{line, outcome, work::Work, workers};
+use super::{grants, groups::Entry, line, outcome, work::Work, workers};
 use crate::{error::Outcome, writer::Write};
 use foldwright_ports::{JobId, Reaped, WorkerId};
 use rusqlite::params;
@@ -14,6 +14,22 @@ pub(super) fn suspect(write: &Write<'_>, worker: WorkerId, gid: i64, fence: i64)
         )?
         .execute(params![worker.0.to_be_bytes(), gid, fence])?;
     Ok(())
+}
+
+/// Whether a worker has a wary group in hand.
+pub(super) fn has_wary_in_hand(work: &mut Work<'_, '_>, worker: WorkerId) -> Outcome<bool> {
+    let db = work.write.db;
+    for (fence, gid) in grants::open_of(db, worker)? {
+        let entry = work.groups.load(db, gid)?;
+        let in_hand = |entry: &mut Entry| {
+            let group = &entry.group;
+            group.more.wary && group.lease.as_ref().is_some_and(|lease| lease.fence == fence)
+        };
+        if entry.is_some_and(in_hand) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Counts a death for each group of a worker that has stayed silent, unless it had a success since.

@@ -3,7 +3,7 @@ use crate::{
     Fixture,
     kit::{Bed, LEASE, WORKER, group, ids, job, retry, secs, up_to, want},
 };
-use foldwright_ports::{GroupId, Lease, Outcome, QueueSettings, Reaped, Rest, WorkerId};
+use foldwright_ports::{GroupId, Lease, Outcome, QueueSettings, Reaped, Rest, WARY_WAIT, WorkerId};
 use std::{collections::BTreeSet, time::Duration};
 
 /// How long the records of the suite's workers live.
@@ -293,6 +293,31 @@ pub async fn a_wary_group_comes_alone(fixture: &dyn Fixture) {
     .await;
     bed.stage_new(&[&job(20, &group("other"))]).await;
     assert_eq!(bed.claim().await.len(), 2, "after a success it is like any other");
+}
+
+/// of two groups that were in hand when a worker died, one worker never has both in hand again: the one that kills
+/// takes the other down once at most.
+pub async fn wary_groups_are_never_in_hand_together(fixture: &dyn Fixture) {
+    let bed = Bed::open(fixture).await;
+    bed.live().await;
+    bed.stage_new(&[&job(1, &group("a")), &job(2, &group("b"))]).await;
+    bed.beat(worker(2), TTL).await;
+    assert_eq!(bed.claim_by(worker(2), &want()).await.len(), 2);
+    bed.elapse(LEASE + secs(1)).await;
+    assert_eq!(bed.reaped().await, reaped(2, 0, 0));
+    let first = bed.claim().await;
+    assert_eq!(first.len(), 1);
+    assert!(bed.claim().await.is_empty(), "the other one is put off");
+    bed.elapse(WARY_WAIT).await;
+    assert!(
+        bed.claim().await.is_empty(),
+        "for as long as the first is in hand"
+    );
+    bed.end(&first[0], Outcome::complete(1)).await;
+    bed.elapse(WARY_WAIT).await;
+    let second = bed.claim().await;
+    assert_eq!(second.len(), 1);
+    assert_ne!(second[0].group, first[0].group);
 }
 
 /// a group that lapsed under a worker that said goodbye or lives is not wary.

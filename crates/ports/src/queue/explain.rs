@@ -1,6 +1,7 @@
 //! Why a group or a job does not run.
 use crate::{Fence, Fingerprint, GroupId, JobId, Route, Scope, WorkerId};
 use foldwright_domain::Millis;
+use std::fmt;
 
 /// What a group is doing. Where several hold, the first in this order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -121,6 +122,55 @@ pub enum Reason {
         /// How many come first in all.
         jobs: u64,
     },
+}
+
+impl fmt::Display for Reason {
+    /// One line for people; instants are milliseconds since 1970.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Paused { scope, reason, .. } => write!(f, "{scope} is paused: {reason}"),
+            Self::Outage {
+                route,
+                everyone,
+                until,
+                ..
+            } => {
+                let whom = if *everyone { "everybody" } else { "its tenant" };
+                write!(
+                    f,
+                    "{route} is closed for {whom} until {}, many groups failed alike",
+                    until.0
+                )
+            }
+            Self::Capped { in_flight, cap } => {
+                write!(f, "its tenant has {in_flight} of {cap} groups in flight")
+            }
+            Self::Leased { until, hold, .. } => {
+                let what = if *hold { "held" } else { "handed out" };
+                write!(f, "it is {what} until {}", until.0)
+            }
+            Self::Reserved { until, .. } => write!(f, "it is reserved until {}", until.0),
+            Self::Blocked { job, error, .. } => write!(f, "it is quarantined at job {job}: {error}"),
+            Self::Retrying {
+                failures,
+                error,
+                until,
+                ..
+            } => write!(
+                f,
+                "attempt {failures} failed, the next one comes at {}: {error}",
+                until.0
+            ),
+            Self::Deferred { until } => write!(f, "it was put off until {}", until.0),
+            Self::Delayed { until } => write!(f, "it is not due until {}", until.0),
+            Self::Needs { version } => write!(
+                f,
+                "it waits for a worker with version {version} of its projection"
+            ),
+            Self::Stranded { route } => write!(f, "no live worker knows {route}"),
+            Self::Behind { job, jobs } => write!(f, "{jobs} jobs come first, job {job} before all"),
+        }
+    }
 }
 
 /// What a group or job waits for: every reason that holds now, what must end first before what comes after it. No

@@ -33,7 +33,7 @@ pub use explain::{GroupState, Reason, Why};
 pub use fair::{Pass, Share};
 pub use fingerprint::{Fingerprint, normal};
 pub use group_id::GroupId;
-pub use group_queue::{GroupQueue, Held, Reaped, Settled, StageRefused, Staged};
+pub use group_queue::{GroupQueue, Held, Reaped, Settled, StageRefused, Staged, WARY_WAIT};
 pub use hold::Hold;
 pub use inspect::{GroupFilter, GroupLine, JobState, JobView, Swept, Verb};
 pub use job::{Body, Context, Dedup, MergeWindow, NewJob};

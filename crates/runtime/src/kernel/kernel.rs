@@ -223,9 +223,6 @@ impl Kernel {
                 }
                 Err(StageRefused { error, .. }) => error,
             };
-            if error.kind() == Kind::Full {
-                ctx.counters.full.add(1);
-            }
             let unknown = matches!(error.kind(), Kind::Unavailable | Kind::Timeout);
             if room == Room::Sender && error.kind() == Kind::Full {
                 ctx.counters.full.add(1);

@@ -6,7 +6,7 @@ use foldwright_ports::{Error, Why};
 #[non_exhaustive]
 pub enum ReceiptError {
     /// Not in time. The command still waits or runs, or the fold has not come to it.
-    #[error("no answer in time")]
+    #[error("no answer in time{}", because(why.as_deref()))]
     TimedOut {
         /// What the queue says of its job, where that was asked.
         why: Option<Box<Why>>,
@@ -39,4 +39,10 @@ pub enum ReceiptError {
     /// A store could not be asked.
     #[error(transparent)]
     Store(#[from] Error),
+}
+
+/// The first thing that keeps the command waiting.
+fn because(why: Option<&Why>) -> String {
+    let reason = why.and_then(|why| why.reasons.first());
+    reason.map_or_else(String::new, |reason| format!(": {reason}"))
 }

@@ -2,7 +2,7 @@
 use super::{
     State,
     first::{First, reused},
-    group::{Group, LeaseKind, Live},
+    group::{Group, LeaseKind, Live, Wait},
     job::{Job, Stand},
     no::No,
     ready::Lane,
@@ -10,7 +10,9 @@ use super::{
     settle::MAX_FLOOR,
 };
 use foldwright_domain::Millis;
-use foldwright_ports::{Capabilities, Fence, HandedJob, Lease, Nonce, Result, Route, Want, WorkerId};
+use foldwright_ports::{
+    Capabilities, Fence, HandedJob, Lease, Nonce, Result, Route, WARY_WAIT, Want, WorkerId,
+};
 
 /// What someone who waits can expect.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -102,6 +104,10 @@ impl State {
             if wary && !leases.is_empty() {
                 break;
             }
+            if wary && self.has_wary_in_hand(worker) {
+                self.put_off(no);
+                continue;
+            }
             // What does not fit now is first in its turn next time; to look further would let small jobs pass it
             // for ever.
             let Some(lease) = self.lease(no, worker, want, &mut room) else {
@@ -113,6 +119,22 @@ impl State {
             }
         }
         leases
+    }
+
+    fn has_wary_in_hand(&self, worker: WorkerId) -> bool {
+        let mut leased = self.leases.values().filter_map(|no| self.groups.get(*no));
+        leased.any(|group| {
+            group.health.wary && group.lease.as_ref().is_some_and(|lease| lease.worker == worker)
+        })
+    }
+
+    /// A wary group waits while its worker has another one in hand.
+    fn put_off(&mut self, no: No<Group>) {
+        let until = self.now.plus(WARY_WAIT);
+        if let Some(group) = self.groups.get_mut(no) {
+            group.wait = Some(Wait { until, retry: false });
+        }
+        self.relist(no);
     }
 
     /// Leases the first due jobs of a group; `None` when there is no room for the first.
