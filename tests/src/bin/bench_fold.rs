@@ -19,7 +19,6 @@ const ROUNDS: usize = 21;
 
 type Failure = Box<dyn Error + Send + Sync>;
 
-#[expect(clippy::disallowed_methods, reason = "a bench reads the machine's clock")]
 fn main() -> Result<(), Failure> {
     let traces = traces()?;
     let events: usize = traces.values().map(Vec::len).sum();

@@ -50,6 +50,10 @@ pub(crate) enum RefoldError {
         "the log holds {found} events of this state, which has {applied} applied: restore the log or erase the state, a refold would forget"
     )]
     Forgets { found: u64, applied: u64 },
+    #[error(
+        "{events} events of this batch are neither in the log nor in what was kept where it was cut: a refold would drop them"
+    )]
+    Gone { events: usize },
     #[error(transparent)]
     Horizon(#[from] WeaveError),
 }
@@ -77,6 +81,7 @@ pub(crate) async fn refold<F: Fold>(
 ) -> Result<Progress<F::State>, RefoldError> {
     let known = replaced.applied.map(Applied::index);
     let base = Base::load::<F>(&*ports.folds, key).await?;
+    let mut missing: BTreeSet<Identity> = replaced.batch.difference(&base.holds()).copied().collect();
     let (mut weave, mut progress) = Weave::begin::<F>(base)?;
     let in_base = replaced.applied.map_or(0, |applied| weave.count(applied.exact()));
     let (mut kept, mut new, mut dropped) = (in_base, 0_u64, 0_u64);
@@ -85,6 +90,9 @@ pub(crate) async fn refold<F: Fold>(
     loop {
         let page = rule.page(&*ports.log, key, cursor).await?;
         *read = read.saturating_add(page.items.len() as u64);
+        for raw in &page.items {
+            missing.remove(&raw.meta.identity);
+        }
         for raw in weave.page::<F>(page.items, page.next.is_none())? {
             let Some(event) = decode::<F>(&raw)?.filter(|event| rule.holds(key, event)) else {
                 // Not forgotten: the version that made the row read it, this one does not.
@@ -122,6 +130,11 @@ pub(crate) async fn refold<F: Fold>(
             Some(next) => cursor = Some(next),
             None => break,
         }
+    }
+    if !missing.is_empty() {
+        return Err(RefoldError::Gone {
+            events: missing.len(),
+        });
     }
     let exact = replaced.applied.map_or(0, |applied| applied.exact().len());
     let found = progress.events + dropped;

@@ -3,10 +3,10 @@ use super::Failure;
 use crate::{
     catch::caught,
     context::Context,
-    fold::{Ledger, Membership, Panicked, Progress},
+    fold::{Base, Kept, Ledger, Membership, Panicked, Progress, RefoldError, Weave},
 };
 use foldwright_domain::{EventSet, Fold, Identity, OrderKind, RawEvent, Recorded, StreamKey};
-use foldwright_ports::{Cursor, FoldRow, Limits, Page};
+use foldwright_ports::{Cursor, FoldRow, Limits, Page, StateKey};
 
 /// How many events are read at a time.
 const PAGE: Limits = Limits::items(1_000);
@@ -36,16 +36,21 @@ impl<S> UpToDate<S> {
         count: u64,
         ctx: &Context,
     ) -> Result<Self, Failure> {
-        let usable = row.and_then(usable::<F>);
-        if let Some(Usable { progress }) = &usable
-            && progress.events > count
-        {
-            return Self::beyond_the_log::<F>(stream, usable, count, ctx).await;
-        }
-        match usable {
+        let key = StateKey {
+            tenant: stream.tenant.clone(),
+            projection: F::NAME.into(),
+            key: stream.id.as_str().into(),
+        };
+        let base = Base::load::<F>(&*ctx.ports.folds, &key).await?;
+        // Where the log was cut, a count says how many events there are and not which ones.
+        let is_whole = base.is_empty();
+        match row.and_then(usable::<F>) {
+            Some(usable) if usable.progress.events > count || !is_whole => {
+                Self::beyond_the_log::<F>(stream, usable, count, ctx).await
+            }
             Some(Usable { progress }) if progress.events == count => Ok(Self { progress, count }),
-            _ if count == 0 => Self::init::<F>(),
-            _ => Self::from_log::<F>(stream, count, ctx).await,
+            _ if count == 0 && is_whole => Self::init::<F>(),
+            _ => Self::from_log::<F>(stream, base, count, ctx).await,
         }
     }
 
@@ -56,20 +61,23 @@ impl<S> UpToDate<S> {
         })
     }
 
-    /// Folds every event of the log.
-    pub(super) async fn from_log<F: Fold<State = S>>(
+    /// Folds every event of the log, behind what was kept at the horizon of a cut.
+    async fn from_log<F: Fold<State = S>>(
         stream: &StreamKey,
+        base: Kept<S>,
         estimate: u64,
         ctx: &Context,
     ) -> Result<Self, Failure> {
-        let mut progress = init::<F>()?;
+        let (mut weave, mut progress) =
+            Weave::begin::<F>(base).map_err(|panicked| broken::<F>("init", &panicked))?;
         let mut count = 0;
         let read = Read::admit(stream, estimate, ctx)?;
         let mut from = None;
         loop {
             let page = read.page(from).await?;
             count += page.items.len() as u64;
-            for raw in &page.items {
+            let woven = weave.page::<F>(page.items, page.next.is_none());
+            for raw in &woven.map_err(RefoldError::from)? {
                 progress = step::<F>(progress, raw)?;
             }
             match page.next {
@@ -82,13 +90,11 @@ impl<S> UpToDate<S> {
     /// Retention has removed what the state holds: it cannot be folded anew, only what it lacks can be added.
     async fn beyond_the_log<F: Fold<State = S>>(
         stream: &StreamKey,
-        usable: Option<Usable<S>>,
+        usable: Usable<S>,
         estimate: u64,
         ctx: &Context,
     ) -> Result<Self, Failure> {
-        let Some(Usable { mut progress }) = usable else {
-            return Self::from_log::<F>(stream, estimate, ctx).await;
-        };
+        let Usable { mut progress } = usable;
         let (mut count, mut missing) = (0, Vec::new());
         let read = Read::admit(stream, estimate, ctx)?;
         let mut from = None;

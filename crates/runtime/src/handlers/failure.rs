@@ -94,7 +94,9 @@ impl From<RefoldError> for Failure {
             RefoldError::Panicked { .. } | RefoldError::Init { .. } | RefoldError::Horizon(_) => {
                 Self::quarantine(error.to_string())
             }
-            RefoldError::Decode(_) | RefoldError::Forgets { .. } => Self::retry(error.to_string()),
+            RefoldError::Decode(_) | RefoldError::Forgets { .. } | RefoldError::Gone { .. } => {
+                Self::retry(error.to_string())
+            }
         }
     }
 }

@@ -27,7 +27,7 @@ pub(crate) struct FoldHandler<F: Fold> {
 /// What follows from a batch.
 enum Step<S> {
     Store(Box<Waiting<S>>),
-    Settle(Settlement),
+    Settle(Handled),
 }
 
 /// A lease that waits for its row to be stored.
@@ -48,7 +48,7 @@ impl<F: Fold> RouteHandler for FoldHandler<F> {
         for ((lease, key), row) in leases.into_iter().zip(keys).zip(loaded) {
             match self.fold(lease, key, row, again, ctx).await {
                 Step::Store(one) => waiting.push(*one),
-                Step::Settle(one) => settled.push(one.into()),
+                Step::Settle(one) => settled.push(one),
             }
         }
         settled.extend(self.store(waiting, ctx).await);
@@ -74,7 +74,7 @@ impl<F: Fold> FoldHandler<F> {
         again: bool,
         ctx: &Context,
     ) -> Step<F::State> {
-        let settle = |done, rest| Step::Settle(settlement(&lease, done, rest));
+        let settle = |done, rest| Step::Settle(settlement(&lease, done, rest).into());
         let loaded = match loaded {
             Ok(loaded) => loaded,
             Err(failure) => return settle(0, failure.rest()),
@@ -123,11 +123,14 @@ impl<F: Fold> FoldHandler<F> {
         let done = jobs.len();
         match folded {
             Folded::Nothing if own => match self.decided(&lease, loaded.as_ref(), ctx).await {
-                Ok(then) => Step::Settle(Settlement {
-                    then,
-                    ..settlement(&lease, done, rest)
-                }),
-                Err(failure) => settle(0, failure.rest()),
+                Ok(then) => Step::Settle(
+                    Settlement {
+                        then,
+                        ..settlement(&lease, done, rest)
+                    }
+                    .into(),
+                ),
+                Err(failure) => Step::Settle(Handled::stored_in_vain(&lease, &failure)),
             },
             Folded::Nothing => settle(done, rest),
             Folded::Row(row, pending) => Step::Store(Box::new(Waiting {
@@ -227,14 +230,14 @@ impl<F: Fold> FoldHandler<F> {
                 }
                 (_, Err(failure)) => Err(failure),
             };
-            let settled = match follow {
+            settlements.push(match follow {
                 Ok(then) => Settlement {
                     then,
                     ..settlement(&lease, done, rest)
-                },
-                Err(failure) => settlement(&lease, 0, failure.rest()),
-            };
-            settlements.push(settled.into());
+                }
+                .into(),
+                Err(failure) => Handled::stored_in_vain(&lease, &failure),
+            });
         }
         settlements
     }

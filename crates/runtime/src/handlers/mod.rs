@@ -59,6 +59,15 @@ pub(crate) struct Handled {
 }
 
 impl Handled {
+    /// It was stored, and what follows from it could not be handed on.
+    pub(crate) fn stored_in_vain(lease: &Lease, failure: &Failure) -> Self {
+        Self {
+            settlement: settlement(lease, 0, failure.rest()),
+            refused: None,
+            unsure: true,
+        }
+    }
+
     /// A store refused all of it in one go.
     pub(crate) fn refused(lease: &Lease, error: Error) -> Self {
         let refused = error.is_retryable().then(|| error.to_string());

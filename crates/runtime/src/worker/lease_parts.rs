@@ -8,7 +8,7 @@ pub(super) struct LeaseParts {
     lease: Lease,
     bisection: Bisection,
     was_split: bool,
-    /// Whether the last part's write may have taken effect.
+    /// Whether a write may have taken effect whose runs are not among `then`.
     unsure: bool,
     answers: Vec<Answer>,
     then: Vec<NewJob>,
@@ -42,6 +42,11 @@ impl LeaseParts {
 
     pub(super) fn fence(&self) -> Fence {
         self.lease.fence
+    }
+
+    /// A call that it was in may have written something of it.
+    pub(super) fn doubt(&mut self) {
+        self.unsure = true;
     }
 
     pub(super) fn was_split(&self) -> bool {
@@ -83,7 +88,8 @@ impl LeaseParts {
             refused,
             unsure,
         } = ran;
-        self.unsure = unsure;
+        // A part that goes through has seen what became of those before it.
+        self.unsure = unsure || (self.unsure && done == 0);
         self.take(answers, then);
         if done >= self.bisection.part().len() {
             return if self.bisection.passed() {

@@ -94,6 +94,8 @@ impl<'a> SplitRun<'a> {
     /// A panic that escaped a handler fails all that was in the call, so each lease is then run by itself.
     fn panicked(&mut self, parts: Vec<LeaseParts>, message: String) {
         if parts.len() > 1 {
+            let mut parts = parts;
+            parts.iter_mut().for_each(LeaseParts::doubt);
             self.calls.extend(parts.into_iter().rev().map(|one| vec![one]));
             return;
         }
@@ -125,6 +127,11 @@ impl<'a> SplitRun<'a> {
         if parts.len() > 1 && self.splits_left > 0 && parts.iter().all(is_refused) {
             self.splits_left -= 1;
             let mut first = parts;
+            for one in &mut first {
+                if answers.get(&one.fence()).is_some_and(|ran| ran.unsure) {
+                    one.doubt();
+                }
+            }
             let second = first.split_off(first.len() / 2);
             self.calls.push(second);
             self.calls.push(first);

@@ -30,6 +30,8 @@ mod deciders;
 #[cfg(test)]
 mod describe;
 #[cfg(test)]
+mod doubt;
+#[cfg(test)]
 mod fold_faults;
 #[cfg(test)]
 mod fold_laws;

@@ -130,7 +130,16 @@ fn service_name(resource: Option<wire::Resource>) -> String {
         .unwrap_or_else(|| UNKNOWN_SERVICE.to_owned())
 }
 
+/// The longest name of a service in bytes: each span keeps it, so a long one would be paid for many times over.
+const MAX_SERVICE_BYTES: usize = 1_024;
+
 fn span(raw: wire::Span, service: &str) -> Result<Span, SpanError> {
+    if service.len() > MAX_SERVICE_BYTES {
+        return Err(SpanError::ServiceTooLong {
+            bytes: service.len(),
+            limit: MAX_SERVICE_BYTES,
+        });
+    }
     let parent_span_id = match raw.parent_span_id.as_slice() {
         [] => None,
         id => Some(hex_id(id, SPAN_ID_BYTES, "parentSpanId")?),

@@ -113,6 +113,14 @@ pub enum SpanError {
         /// The field as OTLP/JSON names it.
         field: &'static str,
     },
+    /// The name of its service is too long.
+    #[error("service.name has {bytes} bytes, at most {limit} are taken")]
+    ServiceTooLong {
+        /// Its length.
+        bytes: usize,
+        /// The longest.
+        limit: usize,
+    },
     /// An attribute nests arrays and lists deeper than
     /// [`MAX_VALUE_DEPTH`](super::MAX_VALUE_DEPTH).
     #[error("attribute {key:?} is nested more than {limit} deep")]
