@@ -55,8 +55,7 @@ pub(super) fn claim(work: &mut Work<'_, '_>, worker: WorkerId, want: &Want) -> O
         }
         if wary && poison::has_wary_in_hand(work, worker)? {
             put_off(work, group)?;
-            fair.go_on(work, tenant, want.max_groups)?;
-            continue;
+            break;
         }
         match hand_out(work, group, want, &gates, bytes, alone)? {
             Handed::Lease(lease, member, spent) => {

@@ -41,7 +41,7 @@ use std::time::Duration;
 /// 9. A *wary* group (one whose lease lapsed under a worker that had fallen silent, with no success since) is handed out
 ///    alone: as the only lease of its claim. It ends a claim that has already handed out another one. Unblock and drain
 ///    leave it wary; a success ends that.
-///    While its worker has another wary group in hand it is put off for [`WARY_WAIT`] instead, so that of what a poison
+///    While its worker has another wary group in hand it is put off for [`WARY_WAIT`] instead, which ends the claim, so that of what a poison
 ///    group takes down with it nothing is in hand with it again.
 ///
 /// # Staging
@@ -181,7 +181,7 @@ pub trait GroupQueue: Send + Sync + 'static {
 }
 
 /// How long a wary group waits while its worker has another one in hand.
-pub const WARY_WAIT: Duration = Duration::from_secs(1);
+pub const WARY_WAIT: Duration = Duration::from_millis(20);
 
 /// What became of a job that was to be staged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

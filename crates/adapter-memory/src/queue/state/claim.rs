@@ -106,7 +106,7 @@ impl State {
             }
             if wary && self.has_wary_in_hand(worker) {
                 self.put_off(no);
-                continue;
+                break;
             }
             // What does not fit now is first in its turn next time; to look further would let small jobs pass it
             // for ever.
