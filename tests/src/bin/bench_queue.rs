@@ -1,17 +1,13 @@
 //! How many jobs a second a queue takes in and hands out.
 #![forbid(unsafe_code)]
 
-use bytes::Bytes;
 use clap::Parser;
 use foldwright::{
-    domain::{EventId, Millis, Position, TenantId},
-    ports::{
-        Body, Capabilities, Capability, Clock, GroupId, GroupQueue, JobId, NewJob, Nonce, Outcome, Room,
-        Route, Settlement, SystemClock, Want, WorkerId,
-    },
+    domain::TenantId,
+    ports::{Body, GroupQueue, NewJob, Room, Route, WorkerId},
 };
-use foldwright_tests::{Composition, Report};
-use std::{collections::BTreeMap, error::Error, sync::Arc, time::Duration};
+use foldwright_tests::{Composition, Nonces, Report, bench_route, complete, small_job, want};
+use std::error::Error;
 use tokio::time::Instant;
 
 /// As the example services do: the kernel makes many small values on several threads.
@@ -83,18 +79,17 @@ async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
 async fn run(scenario: &Scenario, composition: Composition) -> Result<(), Box<dyn Error + Send + Sync>> {
     let stores = composition.open()?;
     let queue = stores.ports.queue.clone();
-    let route = Route::parse("bench/command/work")?;
-    let mut nonces = (0..).map(Nonce);
-    let mut nonce = move || nonces.next().unwrap_or(Nonce(0));
+    let route = bench_route()?;
+    let nonces = Nonces::default();
     let jobs: Vec<_> = (0..scenario.jobs)
         .map(|n| job(scenario, n, &route))
         .collect::<Result<_, _>>()?;
     let started = Instant::now();
     for some in jobs.chunks(STAGED_AT_ONCE) {
-        queue.stage(nonce(), some.to_vec(), Room::Sender).await?;
+        queue.stage(nonces.next(), some.to_vec(), Room::Sender).await?;
     }
     let staged = started.elapsed();
-    let calls = drain(&*queue, &route, scenario.jobs, &mut nonce).await?;
+    let calls = drain(&*queue, &route, scenario.jobs, &nonces).await?;
     let total = started.elapsed();
     stores.close().await?;
     Report::new("queue", &format!("{}_{}", scenario.name, composition.name()))
@@ -119,33 +114,17 @@ async fn drain(
     queue: &dyn GroupQueue,
     route: &Route,
     jobs: usize,
-    nonce: &mut impl FnMut() -> Nonce,
+    nonces: &Nonces,
 ) -> Result<usize, Box<dyn Error + Send + Sync>> {
-    let routes = BTreeMap::from([(route.clone(), Capability { version: 0 })]);
-    let want = Want {
-        capabilities: Arc::new(Capabilities { routes, format: 1 }),
-        max_groups: 64,
-        max_jobs_per_group: 100,
-        max_bytes: 8 << 20,
-        lease: Duration::from_secs(30),
-    };
+    let want = want(route, 64);
     let worker = WorkerId(1);
-    let mut leases = queue.claim(nonce(), worker, &want).await?;
+    let mut leases = queue.claim(nonces.next(), worker, &want).await?;
     let (mut done, mut calls) = (0, 0);
     while !leases.is_empty() {
-        let settlements: Vec<_> = leases
-            .iter()
-            .map(|lease| Settlement {
-                lease: lease.reference(),
-                outcome: Outcome::complete(lease.jobs.len()),
-                answers: Vec::new(),
-                then: Vec::new(),
-            })
-            .collect();
         done += leases.iter().map(|lease| lease.jobs.len()).sum::<usize>();
         calls += 1;
         leases = queue
-            .settle(nonce(), worker, settlements, Some(&want))
+            .settle(nonces.next(), worker, complete(&leases), Some(&want))
             .await?
             .next;
     }
@@ -157,30 +136,10 @@ async fn drain(
 }
 
 fn job(scenario: &Scenario, n: usize, route: &Route) -> Result<NewJob, Box<dyn Error + Send + Sync>> {
-    let id = EventId::from_u128((n as u128) << 12);
-    let group = GroupId {
-        tenant: TenantId::parse(format!("tenant-{}", n % scenario.groups % 4))?,
-        path: route.path().into(),
-        key: format!("group:{}", n % scenario.groups).into(),
-    };
+    let group = n % scenario.groups;
+    let tenant = TenantId::parse(format!("tenant-{}", group % 4))?;
     Ok(NewJob {
-        id: JobId::of_event(id, route),
-        route: route.clone(),
-        group,
-        position: Some(Position {
-            occurred_at: now(),
-            id,
-        }),
-        delay: Duration::ZERO,
-        replace: false,
-        dedup: None,
-        format: 1,
-        header: Bytes::from_static(b"bench"),
         body: Body::Inline(vec![b'x'; scenario.payload_bytes].into()),
-        context: None,
+        ..small_job(n as u64, &tenant, group as u64, route)
     })
-}
-
-fn now() -> Millis {
-    SystemClock.now()
 }

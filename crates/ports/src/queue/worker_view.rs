@@ -1,5 +1,5 @@
 //! Workers as the queue knows them.
-use crate::{Capabilities, WorkerId};
+use crate::{Capabilities, Route, WorkerId};
 use foldwright_domain::Millis;
 
 /// A worker's liveness record.
@@ -13,4 +13,12 @@ pub struct WorkerView {
     pub until: Millis,
     /// Whether its record has run out.
     pub silent: bool,
+}
+
+impl WorkerView {
+    /// Whether it lives and knows this route, as far as its record says.
+    #[must_use]
+    pub fn knows(&self, route: &Route) -> bool {
+        !self.silent && self.capabilities.routes.contains_key(route)
+    }
 }

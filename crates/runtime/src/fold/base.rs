@@ -60,21 +60,38 @@ impl Base {
     /// The base of a state; an empty one where none was kept.
     pub(crate) async fn load<F: Fold>(folds: &dyn FoldStore, of: &StateKey) -> Result<Kept<F::State>> {
         let rows = folds.load(&[Self::key(of)]).await?;
-        match rows.into_iter().next().flatten() {
-            None => Ok(Kept {
-                state: None,
-                version: F::VERSION,
-                revision: None,
-                last_applied: None,
-                identities: Vec::new(),
-                tail: Vec::new(),
-            }),
-            Some(row) => read::<F>(row),
+        read::<F>(rows.into_iter().next().flatten())
+    }
+
+    /// The bases of many states in one call. One that cannot be read fails such a call, so they are then asked for one by
+    /// one: it fails its own state alone.
+    pub(crate) async fn load_all<F: Fold>(
+        folds: &dyn FoldStore,
+        of: &[StateKey],
+    ) -> Vec<Result<Kept<F::State>>> {
+        let keys: Vec<_> = of.iter().map(Self::key).collect();
+        if let Ok(rows) = folds.load(&keys).await {
+            return rows.into_iter().map(read::<F>).collect();
         }
+        let mut bases = Vec::with_capacity(of.len());
+        for key in of {
+            bases.push(Self::load::<F>(folds, key).await);
+        }
+        bases
     }
 }
 
-fn read<F: Fold>(row: StateRow) -> Result<Kept<F::State>> {
+fn read<F: Fold>(row: Option<StateRow>) -> Result<Kept<F::State>> {
+    let Some(row) = row else {
+        return Ok(Kept {
+            state: None,
+            version: F::VERSION,
+            revision: None,
+            last_applied: None,
+            identities: Vec::new(),
+            tail: Vec::new(),
+        });
+    };
     let corrupt = |source| Error::new(Kind::Corrupt, "read fold base", "").caused_by(source);
     let notes = BaseNotes::decode(&row.ledger).map_err(corrupt)?;
     let tail = notes.tail.iter().map(|stored| decode_event(stored));

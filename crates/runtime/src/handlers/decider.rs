@@ -6,7 +6,7 @@ use super::{
     load_rows::load_rows,
     stored_events::StoredEvents,
 };
-use crate::{context::Context, telemetry::append_spans};
+use crate::{context::Context, fold::Base, telemetry::append_spans};
 use async_trait::async_trait;
 use foldwright_domain::{Batch, Decider, Fold, StreamKey};
 use foldwright_ports::{Append, Expect, Lease, StateKey, StateTable};
@@ -52,7 +52,7 @@ impl<C: Decider> RouteHandler for DeciderHandler<C> {
 }
 
 impl<C: Decider> DeciderHandler<C> {
-    /// Gives every line that has none a state that holds all events of its aggregate. One load and one count for all.
+    /// Gives every line that has none a state that holds all events of its aggregate. One load of rows and of bases and one count for all.
     async fn bring_up(&self, lines: &mut [Line<C>], ctx: &Context) {
         let mut stale: Vec<_> = lines.iter_mut().filter(|line| line.is_stale()).collect();
         if stale.is_empty() {
@@ -63,14 +63,21 @@ impl<C: Decider> DeciderHandler<C> {
         let keys: Vec<_> = streams.iter().map(state_key::<C>).collect();
         let rows = load_rows(&*self.table, &keys).await;
         let counts = ctx.ports.log.count(&streams).await.map_err(Failure::from);
+        let mut bases = Base::load_all::<C::Fold>(&*ctx.ports.folds, &keys)
+            .await
+            .into_iter();
         for (at, (line, row)) in stale.iter_mut().zip(rows).enumerate() {
+            let missing = || Failure::retry("the fold store did not answer for every aggregate");
+            let base = bases.next().ok_or_else(missing).and_then(|base| Ok(base?));
             let count = counts.as_ref().map_err(Clone::clone).and_then(|counts| {
                 let missing = || Failure::retry("the log did not answer for every aggregate");
                 counts.get(at).copied().ok_or_else(missing)
             });
-            let state = match (row, count) {
-                (Ok(row), Ok(count)) => UpToDate::load::<C::Fold>(&line.stream, row, count, ctx).await,
-                (Err(failure), _) | (_, Err(failure)) => Err(failure),
+            let state = match (row, count, base) {
+                (Ok(row), Ok(count), Ok(base)) => {
+                    UpToDate::load::<C::Fold>(&line.stream, row, count, base, ctx).await
+                }
+                (Err(failure), ..) | (_, Err(failure), _) | (.., Err(failure)) => Err(failure),
             };
             match state {
                 Ok(state) => line.state = Some(state),

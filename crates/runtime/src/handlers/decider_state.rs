@@ -3,10 +3,10 @@ use super::Failure;
 use crate::{
     catch::caught,
     context::Context,
-    fold::{Base, Kept, Ledger, Membership, Panicked, Progress, RefoldError, Weave},
+    fold::{Kept, Ledger, Membership, Panicked, Progress, RefoldError, Weave},
 };
 use foldwright_domain::{EventSet, Fold, Identity, OrderKind, RawEvent, Recorded, StreamKey};
-use foldwright_ports::{Cursor, FoldRow, Limits, Page, StateKey};
+use foldwright_ports::{Cursor, FoldRow, Limits, Page};
 
 /// How many events are read at a time.
 const PAGE: Limits = Limits::items(1_000);
@@ -19,13 +19,9 @@ pub(super) struct UpToDate<S> {
     pub(super) count: u64,
 }
 
-/// A stored row as a fold's own version made it and as this build can read it.
-struct Usable<S> {
-    progress: Progress<S>,
-}
-
 impl<S> UpToDate<S> {
-    /// Brings a stored row up to the `count` events of the log. The row must have been loaded before they were counted.
+    /// Brings a stored row up to the `count` events of the log. The row must have been loaded before they were counted, and the
+    /// base after that.
     ///
     /// A row with that many events is up to date as it is. Otherwise the log is read, within the budget of refolds: whoever
     /// appended, the fold's own job has not come yet. A row that another version made, or that cannot be read, is
@@ -34,21 +30,16 @@ impl<S> UpToDate<S> {
         stream: &StreamKey,
         row: Option<FoldRow<Option<S>>>,
         count: u64,
+        base: Kept<S>,
         ctx: &Context,
     ) -> Result<Self, Failure> {
-        let key = StateKey {
-            tenant: stream.tenant.clone(),
-            projection: F::NAME.into(),
-            key: stream.id.as_str().into(),
-        };
-        let base = Base::load::<F>(&*ctx.ports.folds, &key).await?;
         // Where the log was cut, a count says how many events there are and not which ones.
         let is_whole = base.is_empty();
         match row.and_then(usable::<F>) {
-            Some(usable) if usable.progress.events > count || !is_whole => {
-                Self::beyond_the_log::<F>(stream, usable, count, ctx).await
+            Some(progress) if progress.events > count || !is_whole => {
+                Self::beyond_the_log::<F>(stream, progress, count, ctx).await
             }
-            Some(Usable { progress }) if progress.events == count => Ok(Self { progress, count }),
+            Some(progress) if progress.events == count => Ok(Self { progress, count }),
             _ if count == 0 && is_whole => Self::init::<F>(),
             _ => Self::from_log::<F>(stream, base, count, ctx).await,
         }
@@ -90,11 +81,10 @@ impl<S> UpToDate<S> {
     /// Retention has removed what the state holds: it cannot be folded anew, only what it lacks can be added.
     async fn beyond_the_log<F: Fold<State = S>>(
         stream: &StreamKey,
-        usable: Usable<S>,
+        mut progress: Progress<S>,
         estimate: u64,
         ctx: &Context,
     ) -> Result<Self, Failure> {
-        let Usable { mut progress } = usable;
         let (mut count, mut missing) = (0, Vec::new());
         let read = Read::admit(stream, estimate, ctx)?;
         let mut from = None;
@@ -197,17 +187,16 @@ impl<'a> Read<'a> {
 }
 
 /// The row, if this version of the fold made it and this build can read all of it.
-fn usable<F: Fold>(row: FoldRow<Option<F::State>>) -> Option<Usable<F::State>> {
+fn usable<F: Fold>(row: FoldRow<Option<F::State>>) -> Option<Progress<F::State>> {
     if row.fold_version != F::VERSION {
         return None;
     }
-    let progress = Progress {
+    Some(Progress {
         state: row.state?,
         events: row.events,
         last_applied: row.last_applied,
         applied: Ledger::decode(&row.ledger).ok()?.applied,
-    };
-    Some(Usable { progress })
+    })
 }
 
 fn init<F: Fold>() -> Result<Progress<F::State>, Failure> {

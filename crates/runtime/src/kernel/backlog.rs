@@ -1,7 +1,5 @@
 //! What is still to be done.
-use foldwright_ports::{
-    Depth, GroupFilter, GroupState, Limits, Pause, QueueAdmin, Result, Route, WorkerView,
-};
+use foldwright_ports::{Depth, GroupFilter, GroupState, Limits, Pause, QueueAdmin, Result, Route};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Jobs by kind and state, over all tenants.
@@ -124,7 +122,7 @@ pub(super) async fn look(queue: &dyn QueueAdmin, known: &BTreeSet<Route>) -> Res
     let pauses = queue.pauses().await?;
     let mut held = BTreeMap::new();
     for (route, depth) in &depth {
-        let stranded = !known.contains(route) && !is_known(&workers, route);
+        let stranded = !known.contains(route) && !workers.iter().any(|worker| worker.knows(route));
         let paused = pauses.iter().any(|Pause { scope, .. }| scope.covers_route(route));
         let mut here = Held::default();
         if stranded {
@@ -135,11 +133,6 @@ pub(super) async fn look(queue: &dyn QueueAdmin, known: &BTreeSet<Route>) -> Res
         held.insert(route.clone(), here);
     }
     Ok(Backlog::of(&depth, &held))
-}
-
-fn is_known(workers: &[WorkerView], route: &Route) -> bool {
-    let mut live = workers.iter().filter(|worker| !worker.silent);
-    live.any(|worker| worker.capabilities.routes.contains_key(route))
 }
 
 /// The same, group by group: sees what waits for a fold version, and pauses of tenants and groups. Reads one line for each

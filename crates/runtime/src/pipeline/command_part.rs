@@ -1,7 +1,6 @@
 //! A declared command with a handler.
 use super::{Installed, Installer, LaneKind, Part, Registered};
 use crate::{
-    description::DescribedCommand,
     fold::aggregate_group_key,
     handlers::{CommandHandler, DECIDE_PATH},
 };
@@ -23,12 +22,6 @@ impl<C: Handler> Part for CommandPart<C> {
         let Some(route) = installer.route(&[pipeline, self.kind(), C::NAME]) else {
             return;
         };
-        installer.describe(pipeline).commands.push(DescribedCommand {
-            name: C::NAME.to_owned(),
-            route: route.to_string(),
-            aggregate: <C::Of as Aggregate>::TYPE.as_str().to_owned(),
-            decides_on: None,
-        });
         if route.path() == DECIDE_PATH {
             installer.faults.push(format!(
                 "{route}: `{DECIDE_PATH}` is the path that all deciders share, give the command another name"
@@ -37,7 +30,7 @@ impl<C: Handler> Part for CommandPart<C> {
         let path: Arc<str> = route.path().into();
         let group = move |stream: &StreamKey, payload: &C| (path.clone(), group_key(stream, payload));
         let registered = Registered::new(route.clone(), C::Of::TYPE.as_str(), group);
-        installer.commands.insert(C::NAME, registered);
+        installer.command(pipeline, C::NAME, registered, None);
         let handler = Arc::new(CommandHandler::<C>::new());
         installer.add(
             route,

@@ -1,7 +1,6 @@
 //! A declared decider.
 use super::{Installed, InstalledFold, Installer, LaneKind, Part, Registered};
 use crate::{
-    description::DescribedCommand,
     fold::aggregate_group_key,
     handlers::{DECIDE_PATH, DeciderHandler},
 };
@@ -24,15 +23,9 @@ impl<C: Decider> Part for DeciderPart<C> {
         let Some(route) = installer.route(&[pipeline, self.kind(), C::NAME]) else {
             return;
         };
-        installer.describe(pipeline).commands.push(DescribedCommand {
-            name: C::NAME.to_owned(),
-            route: route.to_string(),
-            aggregate: C::Of::TYPE.as_str().to_owned(),
-            decides_on: Some(<C::Fold as Fold>::NAME.to_owned()),
-        });
         let group = |stream: &StreamKey, _: &C| (DECIDE_PATH.into(), aggregate_group_key(stream));
         let registered = Registered::new(route.clone(), C::Of::TYPE.as_str(), group);
-        installer.commands.insert(C::NAME, registered);
+        installer.command(pipeline, C::NAME, registered, Some(<C::Fold as Fold>::NAME));
         installer.later(move |installer| add::<C>(route, pipeline, installer));
     }
 }

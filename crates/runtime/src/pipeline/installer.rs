@@ -2,7 +2,7 @@
 use super::Registered;
 use crate::{
     counters::Counters,
-    description::DescribedPipeline,
+    description::{DescribedCommand, DescribedPipeline},
     handlers::{AsksLedger, RouteHandler},
     retention::KeepsBase,
     role::Role,
@@ -111,6 +111,23 @@ impl Installer {
                 name: pipeline.to_owned(),
                 ..DescribedPipeline::default()
             })
+    }
+
+    /// Describes a command, and says under which name it can be sent.
+    pub(crate) fn command(
+        &mut self,
+        pipeline: &'static str,
+        name: &'static str,
+        registered: Registered,
+        decides_on: Option<&str>,
+    ) {
+        self.describe(pipeline).commands.push(DescribedCommand {
+            name: name.to_owned(),
+            route: registered.route.to_string(),
+            aggregate: registered.aggregate_type.to_owned(),
+            decides_on: decides_on.map(str::to_owned),
+        });
+        self.commands.insert(name, registered);
     }
 
     /// The kill switch of the subscribers of this name.

@@ -21,11 +21,7 @@ impl Gauges {
     pub(crate) async fn look(&mut self, queue: &dyn QueueAdmin) -> Result<()> {
         let depths = queue.depth().await?;
         let workers = queue.workers().await?;
-        let known = |route: &Route| {
-            let live = workers.iter().filter(|worker| !worker.silent);
-            live.into_iter()
-                .any(|worker| worker.capabilities.routes.contains_key(route))
-        };
+        let known = |route: &Route| workers.iter().any(|worker| worker.knows(route));
         let stranded: u64 = depths
             .iter()
             .filter(|(route, _)| !known(route))

@@ -172,9 +172,7 @@ impl Lane {
             }
         }
     }
-}
 
-impl Lane {
     /// What the lane takes beside what it runs: a route that runs already waits until that ends, so that a slow table
     /// holds up its own route alone. `None` when there is no room.
     fn want(&self, runs: &Runs) -> Option<Want> {

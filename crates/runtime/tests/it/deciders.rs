@@ -8,7 +8,7 @@ use foldwright_ports::{Kind, Limits, Ports};
 use foldwright_runtime::{Answered, Kernel, Pipeline, RefoldBudget, Role, StoredEvents};
 use std::{sync::Arc, time::Duration};
 
-fn pipeline() -> Pipeline<Run> {
+pub(crate) fn pipeline() -> Pipeline<Run> {
     Pipeline::define("runs")
         .decider::<Take>()
         .decider::<Double>()

@@ -1,7 +1,10 @@
 //! Where it is not known what became of a write, and where the log was cut: nothing is lost, nothing is decided on less than all.
-use crate::support::{
-    All, Bench, Double, Ear, End, Faults, Finish, Heard, Note, Op, Parity, Run, RunEvent, Story, Take, Total,
-    Totals, What, idle, note, take, tenant, until,
+use crate::{
+    deciders::pipeline as deciders,
+    support::{
+        All, Bench, Ear, Faults, Heard, Note, Op, Run, RunEvent, Story, Total, Totals, What, idle, note,
+        take, tenant, until,
+    },
 };
 use async_trait::async_trait;
 use foldwright_domain::{Dispatch, Millis};
@@ -16,20 +19,6 @@ use std::{
     },
     time::Duration,
 };
-
-fn deciders() -> Pipeline<Run> {
-    Pipeline::define("runs")
-        .decider::<Take>()
-        .decider::<Double>()
-        .decider::<End>()
-        .declares::<Note>()
-        .command::<Finish>()
-        .fold::<Totals>(|f| f)
-        .fold::<Story>(|f| f)
-        .keyed::<Parity>(|f| f)
-        .build()
-        .unwrap()
-}
 
 fn everything() -> Retention {
     Retention {
