@@ -5,6 +5,7 @@ mod bench;
 mod error;
 mod fix;
 mod metadata;
+mod mutants;
 mod proofs;
 mod rust_source;
 mod services;
@@ -41,6 +42,7 @@ enum Command {
     Tidy(tidy::Tidy),
     Proofs(proofs::Proofs),
     Bench(bench::Bench),
+    Mutants(mutants::Mutants),
 }
 
 impl Command {
@@ -53,6 +55,7 @@ impl Command {
             Self::Tidy(command) => command.run(workspace),
             Self::Proofs(command) => command.run(workspace),
             Self::Bench(command) => command.run(workspace),
+            Self::Mutants(command) => command.run(workspace),
         }
     }
 }

@@ -285,6 +285,7 @@ macro_rules! __each_suite {
                 a_lapsed_lease_gives_its_jobs_back
                 a_lapsed_single_job_is_first_again
                 a_late_settle_is_lost
+                a_lapsed_lease_settles_nothing
                 a_settled_token_is_already_settled
                 a_heartbeat_moves_the_deadline
                 a_dead_lease_is_not_extended

@@ -8,6 +8,7 @@ mod file_length;
 mod hash_order;
 mod manifest;
 mod manifest_form;
+mod mutants;
 mod pure_domain;
 #[cfg(test)]
 mod sample;
@@ -22,7 +23,7 @@ use self::violation::Violation;
 use crate::error::Error;
 use crate::workspace::Workspace;
 
-const RULES: [fn(&Tree) -> Vec<Violation>; 9] = [
+const RULES: [fn(&Tree) -> Vec<Violation>; 10] = [
     banned_text::check,
     behaviours::check,
     crate_layers::check,
@@ -30,6 +31,7 @@ const RULES: [fn(&Tree) -> Vec<Violation>; 9] = [
     file_length::check,
     hash_order::check,
     manifest_form::check,
+    mutants::check,
     pure_domain::check,
     unsafe_code::check,
 ];

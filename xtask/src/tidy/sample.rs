@@ -16,6 +16,7 @@ pub(crate) fn sources<const N: usize>(files: [(&str, &str); N]) -> Tree {
         sources: files.map(|(path, text)| SourceFile::new(path, text)).into(),
         behaviours: String::new(),
         guarantees: String::new(),
+        mutants: Vec::new(),
         root_manifest: Manifest::parse("Cargo.toml", ROOT_MANIFEST).unwrap(),
         members: Vec::new(),
         resolved: BTreeMap::new(),

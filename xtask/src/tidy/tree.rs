@@ -4,8 +4,10 @@ use std::path::Path;
 
 use super::feature_graph::PURE_CRATES;
 use super::manifest::Manifest;
+use super::mutants::Listed;
 use crate::error::Error;
 use crate::metadata::{Metadata, Package};
+use crate::mutants;
 use crate::source_tree::{self, SourceFile};
 use crate::workspace::Workspace;
 
@@ -23,6 +25,7 @@ pub(crate) struct Tree {
     pub(crate) behaviours: String,
     /// The text of [`GUARANTEES`].
     pub(crate) guarantees: String,
+    pub(crate) mutants: Vec<Listed>,
     pub(crate) root_manifest: Manifest,
     pub(crate) members: Vec<Member>,
     /// For each pure crate, the packages that a user of it alone compiles in.
@@ -61,6 +64,7 @@ impl Tree {
             sources: source_tree::load(root)?,
             behaviours: load_text(root, BEHAVIOURS)?,
             guarantees: load_text(root, GUARANTEES)?,
+            mutants: load_mutants(root)?,
             root_manifest: load_manifest(root, "Cargo.toml")?,
             members,
             resolved,
@@ -71,6 +75,16 @@ impl Tree {
 fn load_text(root: &Path, relative: &str) -> Result<String, Error> {
     let path = root.join(relative);
     fs::read_to_string(&path).map_err(Error::file(&path))
+}
+
+fn load_mutants(root: &Path) -> Result<Vec<Listed>, Error> {
+    let mutants = mutants::load(root)?.into_iter();
+    Ok(mutants
+        .map(|mutant| Listed {
+            text: load_text(root, &mutant.file).ok(),
+            mutant,
+        })
+        .collect())
 }
 
 fn load_manifest(root: &Path, relative: &str) -> Result<Manifest, Error> {

@@ -3,7 +3,7 @@ use crate::{
     Fixture,
     kit::{Bed, LEASE, Seen, WORKER, all_of, group, ids, job, retry, secs, settlement, want},
 };
-use foldwright_ports::{Fence, LeaseEnd, LeaseRef, Outcome, Rest, Want};
+use foldwright_ports::{Fence, LeaseEnd, LeaseRef, Outcome, Rest, Settlement, Want};
 
 /// Q-02, G4: a group has one live lease, over all handles.
 pub async fn a_group_has_one_live_lease(fixture: &dyn Fixture) {
@@ -127,6 +127,23 @@ pub async fn a_late_settle_is_lost(fixture: &dyn Fixture) {
     assert_eq!(bed.extend(&[first.reference()]).await, [Seen::Lost]);
     bed.complete(&second).await;
     assert_eq!(bed.view(&group("a")).await, None);
+}
+
+/// Q-09, G4: its holder cannot know whether anybody has looked at it yet.
+pub async fn a_lapsed_lease_settles_nothing(fixture: &dyn Fixture) {
+    let bed = Bed::open(fixture).await;
+    bed.stage_new(&[&job(1, &group("a"))]).await;
+    let lease = bed.claim_one().await;
+    bed.elapse(LEASE + secs(1)).await;
+    let late = Settlement {
+        then: vec![job(2, &group("b"))],
+        ..settlement(&lease, all_of(&lease))
+    };
+    assert_eq!(bed.settle(vec![late]).await, [Seen::Lost]);
+    assert_eq!(bed.view(&group("b")).await, None);
+    bed.reap().await;
+    let again = bed.claim_one().await;
+    assert_eq!((again.group, again.jobs.len()), (group("a"), 1));
 }
 
 /// settled before is told apart from never or no longer live.
