@@ -9,6 +9,7 @@ mod mutants;
 mod proofs;
 mod rust_source;
 mod services;
+mod simulate;
 mod source_tree;
 mod test;
 mod tidy;
@@ -43,6 +44,7 @@ enum Command {
     Proofs(proofs::Proofs),
     Bench(bench::Bench),
     Mutants(mutants::Mutants),
+    Simulate(simulate::Simulate),
 }
 
 impl Command {
@@ -56,6 +58,7 @@ impl Command {
             Self::Proofs(command) => command.run(workspace),
             Self::Bench(command) => command.run(workspace),
             Self::Mutants(command) => command.run(workspace),
+            Self::Simulate(command) => command.run(workspace),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Deciders while processes die, ports fail and others append.
 use crate::support::{
-    Bench, Double, Faults, Finish, Note, Op, Run, Seeded, Story, Take, Total, Totals, What, decide_group,
+    Bench, Double, Faults, Finish, Note, Op, Run, Seeded, Story, Take, Total, Totals, Trouble, What, decide_group,
     double, finish, idle, key, keyed_take, note, take, until,
 };
 use foldwright_domain::RawEvent;
@@ -244,7 +244,7 @@ async fn racing_deciders_decide_once_each() {
         let web = bench.with_role(Role::Web).pipeline(pipeline()).start().unwrap();
         let trouble: Vec<_> = (0..2)
             .map(|_| {
-                let faults = Faults::random(seeded.next(), 5, 1_000_000);
+                let faults = Faults::random(seeded.next(), Trouble::failures(5), |_| ());
                 let slow = What::Slow(Duration::from_millis(40));
                 faults.times(Op::Append, "run:mixed", seeded.below(5) as usize, 12, slow);
                 Arc::new(faults)

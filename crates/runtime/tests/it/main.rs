@@ -87,7 +87,7 @@ mod version_keys;
 #[cfg(test)]
 mod versions;
 #[cfg(test)]
-mod whole;
+mod simulation;
 #[cfg(test)]
 mod wiring;
 #[cfg(test)]

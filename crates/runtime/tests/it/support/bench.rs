@@ -33,10 +33,12 @@ impl Bench {
     pub(crate) fn seeded(seed: u64) -> Self {
         let clock = Arc::new(VirtualClock::new(Millis(START)));
         let memory = Memory::new(clock, QueueSettings::default());
-        Self {
-            ports: memory.ports(),
-            ids: Arc::new(SeededIds::new(seed)),
-        }
+        Self::over(memory.ports(), seed)
+    }
+
+    pub(crate) fn over(ports: Ports, seed: u64) -> Self {
+        let ids = Arc::new(SeededIds::new(seed));
+        Self { ports, ids }
     }
 
     /// A kernel on this store, ready for pipelines.

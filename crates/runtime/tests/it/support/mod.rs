@@ -15,7 +15,7 @@ pub(crate) use bench::{Bench, START, at, finish, idle, key, keyed_note, note, te
 pub(crate) use bulky::{Last, bulky};
 pub(crate) use deciders::{Double, End, Take, Unguarded, decide_group, double, end, keyed_take, take};
 pub(crate) use ears::{All, ByNumber, Ear, Evens, Heard, Hearing, InOrder, Manner, Reaction, Sibling};
-pub(crate) use faults::{Faults, Op, What, faulty};
+pub(crate) use faults::{Faults, Op, Trouble, What, faulty};
 pub(crate) use raw::{as_new, blob_of, noise};
 pub(crate) use runs::*;
 pub(crate) use seeded::Seeded;

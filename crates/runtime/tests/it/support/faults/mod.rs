@@ -7,7 +7,7 @@ mod queue;
 mod records;
 mod script;
 
-pub(crate) use script::{Faults, Op, What};
+pub(crate) use script::{Faults, Op, Trouble, What};
 
 use foldwright_ports::Ports;
 use std::sync::Arc;

@@ -5,7 +5,7 @@ use std::{
     sync::{Mutex, MutexGuard},
     time::Duration,
 };
-use tokio::sync::watch;
+use tokio::{sync::watch, time::Instant};
 
 /// A call of a port.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -64,6 +64,10 @@ pub(crate) enum What {
     Hang,
     /// It takes effect, then hangs until it is let go.
     HangAfter,
+    /// The process stops for so long before it takes effect: none of its calls goes on meanwhile.
+    Freeze(Duration),
+    /// It takes effect, then the process stops for so long.
+    FreezeAfter(Duration),
 }
 
 /// Which calls go wrong.
@@ -76,13 +80,42 @@ struct Rule {
     what: What,
 }
 
+/// What goes wrong by chance. One call in so many:
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Trouble {
+    /// Fails, with or without its effect.
+    pub(crate) fails_one_in: u64,
+    /// Waits a little before its effect or behind it, so that others come between.
+    pub(crate) waits_one_in: u64,
+    /// Stops its whole process for longer than a lease, before its effect or behind it.
+    pub(crate) freezes_one_in: u64,
+    /// Within so many effects the process dies.
+    pub(crate) effects: u64,
+}
+
+impl Trouble {
+    /// So seldom that it does not come.
+    pub(crate) const NEVER: u64 = 1_000_000_000_000;
+
+    /// Calls fail, and nothing else.
+    pub(crate) const fn failures(fails_one_in: u64) -> Self {
+        Self {
+            fails_one_in,
+            waits_one_in: Self::NEVER,
+            freezes_one_in: Self::NEVER,
+            effects: Self::NEVER,
+        }
+    }
+}
+
 /// Random trouble, and a death at a random point.
 struct Chance {
     seeded: Seeded,
-    /// One call in so many fails.
-    one_in: u64,
+    trouble: Trouble,
     /// How many effects happen before the process dies.
     effects_left: u64,
+    /// Told of each call.
+    note: Box<dyn Fn(String) + Send>,
 }
 
 #[derive(Default)]
@@ -100,6 +133,7 @@ pub(crate) struct Faults {
     /// How many of the calls that hang were let go singly.
     let_go: watch::Sender<usize>,
     dead: watch::Sender<bool>,
+    frozen_until: Mutex<Option<Instant>>,
 }
 
 impl Faults {
@@ -111,18 +145,20 @@ impl Faults {
             open: watch::Sender::new(false),
             let_go: watch::Sender::new(0),
             dead: watch::Sender::new(false),
+            frozen_until: Mutex::default(),
         }
     }
 
-    /// One call in `one_in` fails, with or without its effect; the process dies within `effects` effects.
-    pub(crate) fn random(seed: u64, one_in: u64, effects: u64) -> Self {
+    /// A process in trouble; `note` is told of each of its calls.
+    pub(crate) fn random(seed: u64, trouble: Trouble, note: impl Fn(String) + Send + 'static) -> Self {
         let mut seeded = Seeded::new(seed);
-        let effects_left = seeded.below(effects);
+        let effects_left = seeded.below(trouble.effects);
         let faults = Self::new();
         faults.lock().chance = Some(Chance {
             seeded,
-            one_in,
+            trouble,
             effects_left,
+            note: Box::new(note),
         });
         faults
     }
@@ -207,7 +243,9 @@ impl Faults {
         refuse: impl FnOnce(Error) -> T + Send,
     ) -> T {
         self.live().await;
-        match self.verdict(op, about) {
+        let verdict = self.verdict(op, about);
+        self.wait().await;
+        let answer = match verdict {
             None | Some(What::FailItems(_)) => call.await,
             Some(What::Fail(kind)) => refuse(error(kind)),
             Some(What::LoseReply(kind)) => {
@@ -227,7 +265,20 @@ impl Faults {
                 self.hang().await;
                 answer
             }
-        }
+            Some(What::Freeze(time)) => {
+                self.freeze(time);
+                self.live().await;
+                call.await
+            }
+            Some(What::FreezeAfter(time)) => {
+                let answer = call.await;
+                self.freeze(time);
+                answer
+            }
+        };
+        self.wait().await;
+        self.live().await;
+        answer
     }
 
     /// The kind of error that one item of a call gets, if it gets one.
@@ -242,6 +293,24 @@ impl Faults {
     async fn live(&self) {
         if *self.dead.borrow() {
             std::future::pending::<()>().await;
+        }
+        let frozen_until = *self.frozen_until.lock().unwrap();
+        if let Some(until) = frozen_until {
+            tokio::time::sleep_until(until).await;
+        }
+    }
+
+    fn freeze(&self, time: Duration) {
+        *self.frozen_until.lock().unwrap() = Some(Instant::now() + time);
+    }
+
+    /// Lets others go first, by chance.
+    async fn wait(&self) {
+        let wait = self.lock().chance.as_mut().and_then(Chance::wait);
+        match wait {
+            None => {}
+            Some(Duration::ZERO) => tokio::task::yield_now().await,
+            Some(time) => tokio::time::sleep(time).await,
         }
     }
 
@@ -261,37 +330,68 @@ impl Faults {
 
     fn verdict(&self, op: Op, about: Vec<String>) -> Option<What> {
         let mut script = self.lock();
-        let what = script.by_rule(op, &about);
+        let script = &mut *script;
+        let mut what = script.by_rule(op, &about);
+        if let Some(chance) = &mut script.chance {
+            what = what.or_else(|| chance.verdict(op));
+            if matches!(what, Some(What::Hang | What::HangAfter)) {
+                self.dead.send_replace(true);
+            }
+            chance.tell(op, &about, what);
+        }
         script.calls.push((op, about));
-        what.or_else(|| self.by_chance(&mut script, op))
+        what
     }
 
-    fn by_chance(&self, script: &mut Script, op: Op) -> Option<What> {
-        let chance = script.chance.as_mut()?;
+    fn lock(&self) -> MutexGuard<'_, Script> {
+        self.script.lock().unwrap()
+    }
+}
+
+impl Chance {
+    fn verdict(&mut self, op: Op) -> Option<What> {
+        let (before, seeded) = (self.seeded.one_in(2), &mut self.seeded);
         if Op::EFFECTS.contains(&op) {
-            if chance.effects_left == 0 {
-                self.dead.send_replace(true);
-                return Some(if chance.seeded.one_in(2) {
-                    What::Hang
+            if self.effects_left == 0 {
+                return Some(if before { What::Hang } else { What::HangAfter });
+            }
+            self.effects_left -= 1;
+            if seeded.one_in(self.trouble.freezes_one_in) {
+                let time = Duration::from_millis(20_000 + seeded.below(80_000));
+                return Some(if before {
+                    What::Freeze(time)
                 } else {
-                    What::HangAfter
+                    What::FreezeAfter(time)
                 });
             }
-            chance.effects_left -= 1;
         }
-        if op == Op::Wait || !chance.seeded.one_in(chance.one_in) {
+        if op == Op::Wait || !seeded.one_in(self.trouble.fails_one_in) {
             return None;
         }
-        let kind = *chance.seeded.pick(&[Kind::Unavailable, Kind::Timeout]);
-        Some(if chance.seeded.one_in(2) {
+        let kind = *seeded.pick(&[Kind::Unavailable, Kind::Timeout]);
+        Some(if before {
             What::Fail(kind)
         } else {
             What::LoseReply(kind)
         })
     }
 
-    fn lock(&self) -> MutexGuard<'_, Script> {
-        self.script.lock().unwrap()
+    fn wait(&mut self) -> Option<Duration> {
+        let waits = self.seeded.one_in(self.trouble.waits_one_in);
+        waits.then(|| Duration::from_millis(self.seeded.below(12).saturating_sub(4)))
+    }
+
+    /// Calls that change nothing and go well are left out.
+    fn tell(&self, op: Op, about: &[String], what: Option<What>) {
+        if what.is_none() && !Op::EFFECTS.contains(&op) {
+            return;
+        }
+        let about = match op {
+            Op::Claim => String::new(),
+            _ => about.join(", "),
+        };
+        let what = what.map_or_else(String::new, |what| format!("  <- {what:?}"));
+        (self.note)(format!("{op:?} {about}{what}"));
     }
 }
 

@@ -2,14 +2,19 @@
 use super::{
     plan::{Command, SEATS, Sent},
     run::Ears,
+    watch::Watch,
 };
 use crate::support::{
     Bench, Ends, Hearing, Journal, Odds, Parity, START, Story, Supple, Total, Totals, Usage, tenant,
 };
 use foldwright_domain::{EventId, Fold, Map, RawEvent};
 use foldwright_ports::{Limits, Selection, StateRow};
+use foldwright_runtime::Answered;
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 const TENANTS: [&str; 2] = ["a", "b"];
 const MANY: Limits = Limits {
@@ -30,7 +35,7 @@ struct Fact {
     key: Option<String>,
 }
 
-pub(super) async fn judge(bench: &Bench, sent: &[Sent], ears: &Ears) {
+pub(super) async fn judge(bench: &Bench, sent: &[Sent], ears: &Ears, watch: &Watch) {
     let mut facts = Vec::new();
     for owner in TENANTS {
         let page = bench
@@ -51,7 +56,9 @@ pub(super) async fn judge(bench: &Bench, sent: &[Sent], ears: &Ears) {
         folds(bench, owner, &of_tenant).await;
         maps(bench, owner, &of_tenant).await;
     }
+    answers(sent, &facts).await;
     heard(&facts, ears);
+    durable_first(ears, watch);
     settled(bench, &facts, ears).await;
 }
 
@@ -78,7 +85,7 @@ fn stored_once(sent: &[Sent], facts: &[Fact]) {
         match &one.command {
             Command::Note { run, n, key: None } => {
                 expected += 1;
-                assert_eq!(events.len(), 1, "{one:?}");
+                assert_eq!(events.len(), 1, "{:?}", one.command);
                 assert_eq!(
                     (&events[0].aggregate, events[0].n, events[0].ms, &events[0].tenant),
                     (run, Some(*n), one.ms, &one.tenant)
@@ -94,7 +101,7 @@ fn stored_once(sent: &[Sent], facts: &[Fact]) {
                     fact.tenant == one.tenant && fact.aggregate == *run && fact.key.as_ref() == Some(key)
                 };
                 let stored: Vec<_> = facts.iter().filter(of_key).collect();
-                assert_eq!(stored.len(), 1, "{one:?}");
+                assert_eq!(stored.len(), 1, "{:?}", one.command);
                 let from_a_command = |other: &&Sent| {
                     other.id.unwrap() == stored[0].id.command()
                         && other.ms == stored[0].ms
@@ -105,11 +112,11 @@ fn stored_once(sent: &[Sent], facts: &[Fact]) {
             Command::Finish { run, times } => {
                 let times = if run == "no" { 0 } else { *times };
                 expected += times;
-                assert_eq!(events.len(), times, "{one:?}");
+                assert_eq!(events.len(), times, "{:?}", one.command);
             }
             Command::Count { suite, n } => {
                 expected += 1;
-                assert_eq!(events.len(), 1, "{one:?}");
+                assert_eq!(events.len(), 1, "{:?}", one.command);
                 assert_eq!((&events[0].aggregate, events[0].n), (suite, Some(*n)));
             }
             Command::Take { run, n, .. } => {
@@ -150,22 +157,6 @@ fn seats(sent: &[Sent], facts: &[Fact]) {
             );
         }
     }
-}
-
-pub(super) async fn rows(bench: &Bench, projection: &str) -> Vec<StateRow> {
-    let mut all = Vec::new();
-    for owner in TENANTS {
-        all.extend(
-            bench
-                .ports
-                .folds
-                .list(&tenant(owner), projection, None, MANY)
-                .await
-                .unwrap()
-                .items,
-        );
-    }
-    all
 }
 
 /// The states of a fold: by key, as JSON, with the number of events.
@@ -245,6 +236,51 @@ fn numbers(facts: &[Fact]) -> Vec<u64> {
     let mut facts = facts.to_vec();
     facts.sort_by_key(|fact| (fact.ms, fact.id));
     facts.iter().map(|fact| fact.n.unwrap_or(0)).collect()
+}
+
+/// What a sender is told is what the log says.
+async fn answers(sent: &[Sent], facts: &[Fact]) {
+    for one in sent {
+        let id = one.id.unwrap();
+        let own: BTreeSet<_> = facts
+            .iter()
+            .map(|fact| fact.id)
+            .filter(|event| event.command() == id)
+            .collect();
+        let receipt = one.receipt.as_ref().unwrap();
+        let command = &one.command;
+        match receipt.decided(Duration::from_secs(5)).await {
+            Ok(Answered::Events(stored)) => {
+                assert_eq!(stored.ids.into_iter().collect::<BTreeSet<_>>(), own, "{command:?}");
+                assert!(!own.is_empty(), "{command:?}");
+            }
+            Ok(Answered::Duplicate(stored)) => {
+                let all: BTreeSet<_> = facts.iter().map(|fact| fact.id).collect();
+                assert!(stored.ids.iter().all(|event| all.contains(event)), "{command:?}");
+            }
+            Ok(Answered::NoEvents | Answered::Rejected(_)) | Err(_) => {
+                assert!(own.is_empty(), "{command:?} has events and no answer");
+            }
+        }
+    }
+}
+
+/// G7: what a subscriber saw had been stored before.
+fn durable_first(ears: &Ears, watch: &Watch) {
+    fn seen<S: serde::Serialize>(watch: &Watch, projection: &str, runs: &[Hearing<S>]) {
+        for run in runs {
+            let state = serde_json::to_vec(&run.state).unwrap();
+            assert!(
+                watch.was_stored(projection, &state),
+                "a run of {projection} saw a state that was never stored: {}",
+                String::from_utf8_lossy(&state)
+            );
+        }
+    }
+    seen(watch, Totals::NAME, &ears.totals.runs());
+    seen(watch, Story::NAME, &ears.story.runs());
+    seen(watch, Story::NAME, &ears.settled.runs());
+    seen(watch, Usage::NAME, &ears.usage.runs());
 }
 
 /// G2: each event has its row in each map that wants it, once.

@@ -1,7 +1,7 @@
 //! What is sent.
 use crate::support::{Count, Counted, Finish, Note, Noted, Seeded, Take, at, tenant};
 use foldwright_domain::{CommandId, Declared, Intent};
-use foldwright_runtime::Kernel;
+use foldwright_runtime::{Kernel, Receipt};
 
 /// A command, as the oracle remembers it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -31,12 +31,13 @@ pub(super) enum Command {
 pub(super) const SEATS: u64 = 4;
 
 /// A command with its owner, its business time and the id it was accepted under.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone)]
 pub(super) struct Sent {
     pub(super) tenant: String,
     pub(super) ms: i64,
     pub(super) command: Command,
     pub(super) id: Option<CommandId>,
+    pub(super) receipt: Option<Receipt>,
 }
 
 /// So many commands: of two tenants and few aggregates, shuffled in time, some of them sent again.
@@ -86,6 +87,7 @@ pub(super) fn plan(seeded: &mut Seeded, commands: u64) -> Vec<Sent> {
             ms: seeded.below(40) as i64 - 20,
             command,
             id: None,
+            receipt: None,
         });
     }
     plan
@@ -99,28 +101,28 @@ fn keyed(sent: &Sent) -> Option<&str> {
 }
 
 impl Sent {
-    /// Has it accepted.
-    pub(super) async fn send(&mut self, kernel: &Kernel) {
-        let (owner, time) = (tenant(&self.tenant), at(self.ms));
+    /// Has it accepted; `asks` has its answer kept.
+    pub(super) async fn send(&mut self, kernel: &Kernel, asks: bool) {
         let receipt = match self.command.clone() {
-            Command::Note { run, n, key } => kernel
-                .send(Intent::new(owner, time, Declared::<Note>(Noted { run, n, key })))
-                .await
-                .unwrap(),
-            Command::Finish { run, times } => kernel
-                .send(Intent::new(owner, time, Finish { run, times }))
-                .await
-                .unwrap(),
-            Command::Count { suite, n } => kernel
-                .send(Intent::new(owner, time, Declared::<Count>(Counted { suite, n })))
-                .await
-                .unwrap(),
+            Command::Note { run, n, key } => {
+                self.pass(kernel, asks, Declared::<Note>(Noted { run, n, key })).await
+            }
+            Command::Finish { run, times } => self.pass(kernel, asks, Finish { run, times }).await,
+            Command::Count { suite, n } => {
+                self.pass(kernel, asks, Declared::<Count>(Counted { suite, n })).await
+            }
             Command::Take { run, n, key } => {
                 let seats = SEATS;
-                let take = Take { run, n, seats, key };
-                kernel.send(Intent::new(owner, time, take)).await.unwrap()
+                self.pass(kernel, asks, Take { run, n, seats, key }).await
             }
         };
         self.id = Some(receipt.command);
+        self.receipt = Some(receipt);
+    }
+
+    async fn pass<C: foldwright_domain::Command>(&self, kernel: &Kernel, asks: bool, payload: C) -> Receipt {
+        let intent = Intent::new(tenant(&self.tenant), at(self.ms), payload);
+        let sent = if asks { kernel.ask(intent).await } else { kernel.send(intent).await };
+        sent.unwrap_or_else(|error| panic!("{:?} was not accepted: {error}", self.command))
     }
 }
