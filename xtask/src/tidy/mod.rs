@@ -2,6 +2,7 @@
 
 mod banned_text;
 mod behaviours;
+mod book;
 mod crate_layers;
 mod feature_graph;
 mod file_length;
@@ -11,6 +12,7 @@ mod manifest_form;
 mod pure_domain;
 #[cfg(test)]
 mod sample;
+mod shell;
 mod tree;
 mod unsafe_code;
 mod violation;
@@ -22,15 +24,17 @@ use self::violation::Violation;
 use crate::error::Error;
 use crate::workspace::Workspace;
 
-const RULES: [fn(&Tree) -> Vec<Violation>; 9] = [
+const RULES: [fn(&Tree) -> Vec<Violation>; 11] = [
     banned_text::check,
     behaviours::check,
+    book::check,
     crate_layers::check,
     feature_graph::check,
     file_length::check,
     hash_order::check,
     manifest_form::check,
     pure_domain::check,
+    shell::check,
     unsafe_code::check,
 ];
 
