@@ -4,6 +4,7 @@ mod behaviour_ids;
 mod bench;
 mod error;
 mod fix;
+mod markdown;
 mod metadata;
 mod mutants;
 mod proofs;

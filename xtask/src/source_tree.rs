@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -31,13 +32,27 @@ impl SourceFile {
 
 /// Every `.rs` file under `root`, by path. Build output and hidden directories are no part of the sources.
 pub(crate) fn load(root: &Path) -> Result<Vec<SourceFile>, Error> {
-    let mut files = Vec::new();
-    visit(root, "", &mut files)?;
-    files.sort_by(|a, b| a.path.cmp(&b.path));
-    Ok(files)
+    let paths = paths(root)?;
+    let rust = paths.iter().filter(|path| {
+        let extension = Path::new(path).extension();
+        extension.is_some_and(|extension| extension == "rs") && root.join(path).is_file()
+    });
+    rust.map(|relative| {
+        let path = root.join(relative);
+        let text = fs::read_to_string(&path).map_err(Error::file(&path))?;
+        Ok(SourceFile::new(relative, &text))
+    })
+    .collect()
 }
 
-fn visit(directory: &Path, prefix: &str, files: &mut Vec<SourceFile>) -> Result<(), Error> {
+/// Every file and directory under `root`, relative to it. Build output and hidden directories are left out.
+pub(crate) fn paths(root: &Path) -> Result<BTreeSet<String>, Error> {
+    let mut paths = BTreeSet::new();
+    visit(root, "", &mut paths)?;
+    Ok(paths)
+}
+
+fn visit(directory: &Path, prefix: &str, paths: &mut BTreeSet<String>) -> Result<(), Error> {
     for entry in fs::read_dir(directory).map_err(Error::file(directory))? {
         let entry = entry.map_err(Error::file(directory))?;
         let path = entry.path();
@@ -46,11 +61,11 @@ fn visit(directory: &Path, prefix: &str, files: &mut Vec<SourceFile>) -> Result<
         let kind = entry.file_type().map_err(Error::file(&path))?;
         if kind.is_dir() {
             if name != "target" && !name.starts_with('.') {
-                visit(&path, &format!("{relative}/"), files)?;
+                visit(&path, &format!("{relative}/"), paths)?;
+                paths.insert(relative);
             }
-        } else if kind.is_file() && path.extension().is_some_and(|extension| extension == "rs") {
-            let text = fs::read_to_string(&path).map_err(Error::file(&path))?;
-            files.push(SourceFile::new(relative, &text));
+        } else if kind.is_file() {
+            paths.insert(relative);
         }
     }
     Ok(())

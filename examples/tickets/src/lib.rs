@@ -9,7 +9,5 @@ pub mod rules;
 pub mod seats;
 pub mod tickets;
 
-/// Compiles and runs the code of the tutorial.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/tutorial.md")]
-mod tutorial {}
+mod book;

@@ -2,6 +2,7 @@
 
 mod banned_text;
 mod behaviours;
+mod book;
 mod crate_layers;
 mod feature_graph;
 mod file_length;
@@ -12,6 +13,7 @@ mod mutants;
 mod pure_domain;
 #[cfg(test)]
 mod sample;
+mod shell;
 mod tree;
 mod unsafe_code;
 mod violation;
@@ -23,9 +25,10 @@ use self::violation::Violation;
 use crate::error::Error;
 use crate::workspace::Workspace;
 
-const RULES: [fn(&Tree) -> Vec<Violation>; 10] = [
+const RULES: [fn(&Tree) -> Vec<Violation>; 12] = [
     banned_text::check,
     behaviours::check,
+    book::check,
     crate_layers::check,
     feature_graph::check,
     file_length::check,
@@ -33,6 +36,7 @@ const RULES: [fn(&Tree) -> Vec<Violation>; 10] = [
     manifest_form::check,
     mutants::check,
     pure_domain::check,
+    shell::check,
     unsafe_code::check,
 ];
 

@@ -1,6 +1,6 @@
 //! Made-up trees for the rules' own tests.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::manifest::Manifest;
 use super::tree::{Member, Tree};
@@ -17,6 +17,9 @@ pub(crate) fn sources<const N: usize>(files: [(&str, &str); N]) -> Tree {
         behaviours: String::new(),
         guarantees: String::new(),
         mutants: Vec::new(),
+        pages: BTreeMap::new(),
+        files: BTreeSet::new(),
+        book_tests: String::new(),
         root_manifest: Manifest::parse("Cargo.toml", ROOT_MANIFEST).unwrap(),
         members: Vec::new(),
         resolved: BTreeMap::new(),

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -17,6 +17,9 @@ pub(crate) const BEHAVIOURS: &str = "docs/behaviours.md";
 /// Where the promises are listed.
 pub(crate) const GUARANTEES: &str = "docs/guarantees.md";
 
+/// What makes documentation tests of the book's pages.
+pub(crate) const BOOK_TESTS: &str = "examples/tickets/src/book.rs";
+
 /// All that the rules look at. The rules themselves read nothing, so each can be tried on a made-up tree.
 #[derive(Debug)]
 pub(crate) struct Tree {
@@ -26,6 +29,12 @@ pub(crate) struct Tree {
     /// The text of [`GUARANTEES`].
     pub(crate) guarantees: String,
     pub(crate) mutants: Vec<Listed>,
+    /// The pages of the book and of the root, by path.
+    pub(crate) pages: BTreeMap<String, String>,
+    /// Every file and directory, for links to lead to.
+    pub(crate) files: BTreeSet<String>,
+    /// The text of [`BOOK_TESTS`].
+    pub(crate) book_tests: String,
     pub(crate) root_manifest: Manifest,
     pub(crate) members: Vec<Member>,
     /// For each pure crate, the packages that a user of it alone compiles in.
@@ -60,7 +69,15 @@ impl Tree {
             ];
             resolved.insert(name, names_in_cargo_tree(&workspace.cargo_output(&args)?));
         }
+        let files = source_tree::paths(root)?;
+        let mut pages = BTreeMap::new();
+        for path in files.iter().filter(|path| is_page(path)) {
+            pages.insert(path.clone(), load_text(root, path)?);
+        }
         Ok(Self {
+            pages,
+            files,
+            book_tests: load_text(root, BOOK_TESTS)?,
             sources: source_tree::load(root)?,
             behaviours: load_text(root, BEHAVIOURS)?,
             guarantees: load_text(root, GUARANTEES)?,
@@ -70,6 +87,14 @@ impl Tree {
             resolved,
         })
     }
+}
+
+/// A page of the book, or one that stands beside it at the root.
+fn is_page(path: &str) -> bool {
+    let is_markdown = Path::new(path)
+        .extension()
+        .is_some_and(|extension| extension == "md");
+    is_markdown && (path.starts_with("docs/") || !path.contains('/'))
 }
 
 fn load_text(root: &Path, relative: &str) -> Result<String, Error> {

@@ -3,8 +3,6 @@
 #[cfg(test)]
 mod command;
 #[cfg(test)]
-mod history;
-#[cfg(test)]
 mod kernel;
 #[cfg(test)]
 mod laws;

@@ -131,3 +131,21 @@ fn the_first_page_shows_what_is_printed() {
     let (table, _rate) = said.split_once("1566 spans of 24 requests in ").unwrap();
     assert!(page.contains(table), "{table}");
 }
+
+/// Each command of the repository's first page is one that the program takes: it reads all words before `--help`.
+#[test]
+fn the_first_page_names_commands_and_flags_that_exist() {
+    let page =
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md")).unwrap();
+    let lines = page
+        .lines()
+        .filter_map(|line| line.split_once("--bin traces -- "));
+    let mut tried = 0;
+    for (_, words) in lines {
+        let asked: Vec<_> = words.split_whitespace().chain(["--help"]).collect();
+        let said = printed(&Traces::new().run(&asked));
+        assert!(said.contains("Usage: traces "), "{words}: {said}");
+        tried += 1;
+    }
+    assert!(tried >= 4, "only {tried} commands were tried");
+}
