@@ -4,6 +4,7 @@ mod behaviour_ids;
 mod bench;
 mod error;
 mod fix;
+mod fuzz;
 mod metadata;
 mod proofs;
 mod rust_source;
@@ -41,6 +42,7 @@ enum Command {
     Tidy(tidy::Tidy),
     Proofs(proofs::Proofs),
     Bench(bench::Bench),
+    Fuzz(fuzz::Fuzz),
 }
 
 impl Command {
@@ -53,6 +55,7 @@ impl Command {
             Self::Tidy(command) => command.run(workspace),
             Self::Proofs(command) => command.run(workspace),
             Self::Bench(command) => command.run(workspace),
+            Self::Fuzz(command) => command.run(workspace),
         }
     }
 }
