@@ -22,6 +22,8 @@ pub(crate) enum Error {
     },
     #[error("no bench is named `{name}`; the known ones are: {known}")]
     UnknownBench { name: String, known: String },
+    #[error("no fuzz target is named `{name}`; the known ones are: {known}")]
+    UnknownTarget { name: String, known: String },
     #[error("no package is named `{name}`; the known ones are: {known}")]
     UnknownPackage { name: String, known: String },
 }

@@ -4,6 +4,7 @@ mod behaviour_ids;
 mod bench;
 mod error;
 mod fix;
+mod fuzz;
 mod markdown;
 mod metadata;
 mod mutants;
@@ -46,6 +47,7 @@ enum Command {
     Bench(bench::Bench),
     Mutants(mutants::Mutants),
     Simulate(simulate::Simulate),
+    Fuzz(fuzz::Fuzz),
 }
 
 impl Command {
@@ -60,6 +62,7 @@ impl Command {
             Self::Bench(command) => command.run(workspace),
             Self::Mutants(command) => command.run(workspace),
             Self::Simulate(command) => command.run(workspace),
+            Self::Fuzz(command) => command.run(workspace),
         }
     }
 }

@@ -41,9 +41,7 @@ struct Message {
 impl Simulate {
     pub(crate) fn run(&self, workspace: &Workspace) -> Result<ExitCode, Error> {
         let program = build(workspace)?;
-        let (first, count) = self
-            .seed
-            .map_or((self.first, self.seeds), |seed| (seed, 1));
+        let (first, count) = self.seed.map_or((self.first, self.seeds), |seed| (seed, 1));
         let began = Instant::now();
         let cores = thread::available_parallelism().map_or(1, usize::from) as u64;
         let failed = thread::scope(|scope| {
@@ -59,7 +57,11 @@ impl Simulate {
         let seconds = began.elapsed().as_secs_f64();
         let outcome = if failed { "some failed" } else { "all held" };
         println!("simulate: {count} seeds from {first} in {seconds:.0} s: {outcome}");
-        Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+        Ok(if failed {
+            ExitCode::FAILURE
+        } else {
+            ExitCode::SUCCESS
+        })
     }
 }
 
@@ -106,17 +108,24 @@ fn build(workspace: &Workspace) -> Result<String, Error> {
         .stdout(Stdio::piped())
         .spawn()
         .map_err(spawn_error(&command))?;
-    let lines = child.stdout.take().map(BufReader::new).into_iter().flat_map(BufRead::lines);
+    let lines = child
+        .stdout
+        .take()
+        .map(BufReader::new)
+        .into_iter()
+        .flat_map(BufRead::lines);
     let mut program = None;
     for line in lines {
         let line = line.map_err(spawn_error(&command))?;
         program = executable(&line).or(program);
     }
     let status = child.wait().map_err(spawn_error(&command))?;
-    program.filter(|_| status.success()).ok_or_else(|| Error::Command {
-        command: command_line(&command),
-        detail: "it built no test program".to_owned(),
-    })
+    program
+        .filter(|_| status.success())
+        .ok_or_else(|| Error::Command {
+            command: command_line(&command),
+            detail: "it built no test program".to_owned(),
+        })
 }
 
 fn executable(line: &str) -> Option<String> {

@@ -11,6 +11,9 @@ mod blobs;
 mod clock;
 mod cursor;
 mod folds;
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod fuzzing;
 mod hasher;
 mod keyed;
 mod lock;

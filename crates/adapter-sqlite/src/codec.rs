@@ -42,11 +42,16 @@ where
 }
 
 fn read<T: DeserializeOwned>(bytes: &[u8], what: &'static str) -> Outcome<T> {
-    postcard::from_bytes(bytes).map_err(|error| Fault::corrupt(format!("{what}: {error}")))
+    match postcard::take_from_bytes(bytes) {
+        Ok((value, [])) => Ok(value),
+        Ok(_) => Err(Fault::corrupt(format!("{what} has more bytes than its value"))),
+        Err(error) => Err(Fault::corrupt(format!("{what}: {error}"))),
+    }
 }
 
 fn unknown(bytes: &[u8], what: &'static str) -> Fault {
     match bytes {
+        [0, ..] => Fault::corrupt(format!("{what} does not begin as one of Foldwright")),
         [newer, ..] => Fault::corrupt(format!("{what} has format {newer}: upgrade this binary")),
         [] => Fault::corrupt(format!("{what} is empty")),
     }
@@ -61,6 +66,17 @@ pub(crate) fn cursor<K: DeserializeOwned>(cursor: &Cursor) -> Outcome<K> {
 mod tests {
     use super::*;
 
+    /// A key of one list may begin as the key of another; it would go on from some other place there.
+    #[test]
+    fn a_cursor_of_another_list_is_refused() {
+        let longer = Cursor(encode(&(7_i64, 9_i64)).unwrap().into());
+        assert_eq!(cursor::<(i64, i64)>(&longer).unwrap(), (7, 9));
+        assert_eq!(
+            cursor::<i64>(&longer).unwrap_err().kind(),
+            foldwright_ports::Kind::Invalid
+        );
+    }
+
     #[test]
     fn what_was_encoded_comes_back_and_nothing_else_is_read() {
         let bytes = encode(&(7_u64, "x".to_owned())).unwrap();
@@ -69,7 +85,14 @@ mod tests {
             decode::<(u64, String)>(&bytes, "pair").unwrap(),
             (7, "x".to_owned())
         );
-        for bad in [&[][..], &[2, 7], &[1], &[1, 0xff]] {
+        for bad in [
+            &[][..],
+            &[2, 7],
+            &[1],
+            &[1, 0xff],
+            &[0, 7, 1, b'x'],
+            &[1, 7, 1, b'x', 0],
+        ] {
             assert_eq!(
                 decode::<(u64, String)>(bad, "pair").unwrap_err().kind(),
                 foldwright_ports::Kind::Corrupt

@@ -19,6 +19,9 @@ mod connection;
 mod effort_test;
 mod error;
 mod folds;
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod fuzzing;
 mod log;
 mod migrations;
 mod names;

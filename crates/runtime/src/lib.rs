@@ -18,6 +18,9 @@ mod counters;
 mod description;
 mod encoded;
 mod fold;
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod fuzzing;
 mod handlers;
 mod ids;
 mod kernel;

@@ -6,6 +6,9 @@
 //! Read [`span_recorded`] first, then the four projections, then [`pipeline`], which names them all, and [`store`],
 //! the one place that knows an adapter.
 
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod ingest;
 pub mod intake;
 pub mod otlp;

@@ -5,9 +5,9 @@ mod sandbox;
 
 use std::process::ExitCode;
 
-pub(crate) use self::mutant::{Mutant, Occurrences, load};
 #[cfg(test)]
 pub(crate) use self::mutant::tests as sample;
+pub(crate) use self::mutant::{Mutant, Occurrences, load};
 use self::sandbox::{Answer, Sandbox};
 use crate::error::Error;
 use crate::workspace::Workspace;

@@ -33,21 +33,27 @@ pub(crate) fn check(tree: &Tree) -> Vec<Violation> {
         }
         let places = text.as_ref().map(|text| mutant.apply(text));
         if let Some(Err(Occurrences(count))) = places {
-            let message = format!("`{}` finds its text {count} times in {}", mutant.name, mutant.file);
-            found.push(fault(message, "find a text that occurs once, where the mechanism is"));
+            let message = format!(
+                "`{}` finds its text {count} times in {}",
+                mutant.name, mutant.file
+            );
+            found.push(fault(
+                message,
+                "find a text that occurs once, where the mechanism is",
+            ));
         }
         if places.is_none() {
             let message = format!("`{}` changes {}, which is no file", mutant.name, mutant.file);
             found.push(fault(message, "name the file that holds the mechanism"));
         }
         let mechanism = format!("| {} |", mutant.mechanism);
-        let row = tree
-            .guarantees
-            .lines()
-            .find(|line| line.starts_with(&mechanism));
+        let row = tree.guarantees.lines().find(|line| line.starts_with(&mechanism));
         let test = mutant.killed_by.rsplit("::").next().unwrap_or_default();
         if !row.is_some_and(|row| row.contains(&format!("{test}`"))) {
-            let message = format!("{GUARANTEES} does not say that `{test}` guards {}", mutant.mechanism);
+            let message = format!(
+                "{GUARANTEES} does not say that `{test}` guards {}",
+                mutant.mechanism
+            );
             found.push(fault(message, "add it to the table of mechanisms"));
         }
     }

@@ -1,11 +1,16 @@
 //! The event log.
 mod append;
 mod erase;
+#[cfg(any(test, feature = "fuzzing"))]
+mod fuzzing;
 mod port;
 mod read;
 mod row;
 mod scan;
 mod streams;
+
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) use fuzzing::event as fuzzing;
 
 use crate::store::Store;
 use std::sync::Arc;

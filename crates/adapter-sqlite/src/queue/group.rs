@@ -82,7 +82,7 @@ pub(super) struct Counts(Vec<(i64, u64)>);
 impl Counts {
     pub(super) fn add(&mut self, route: i64) {
         match self.0.iter_mut().find(|(r, _)| *r == route) {
-            Some((_, n)) => *n += 1,
+            Some((_, n)) => *n = n.saturating_add(1),
             None => self.0.push((route, 1)),
         }
     }
@@ -95,7 +95,9 @@ impl Counts {
     }
 
     pub(super) fn total(&self) -> u64 {
-        self.0.iter().map(|(_, n)| n).sum()
+        self.0
+            .iter()
+            .fold(0, |total: u64, (_, n)| total.saturating_add(*n))
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -275,4 +277,18 @@ fn end_of(number: i64) -> Outcome<LeaseEnd> {
         4 => LeaseEnd::Lapsed,
         other => return Err(Fault::corrupt(format!("a group's lease ended as {other}"))),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// B-23: counts that a disk error wrote.
+    #[test]
+    fn counts_beyond_all_bounds_do_not_overflow() {
+        let bytes = codec::encode(&[(1_i64, u64::MAX), (2, 7)].as_slice()).unwrap();
+        let mut counts: Counts = codec::decode(&bytes, "a group's counts").unwrap();
+        counts.add(1);
+        assert_eq!(counts.total(), u64::MAX);
+    }
 }

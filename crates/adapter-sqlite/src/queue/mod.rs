@@ -19,6 +19,8 @@ mod dead;
 mod dedup;
 mod fair;
 mod first;
+#[cfg(any(test, feature = "fuzzing"))]
+mod fuzzing;
 mod gates;
 mod grants;
 mod group;
@@ -55,6 +57,10 @@ mod why;
 mod work;
 mod workers;
 
+#[cfg(test)]
+pub(crate) use fuzzing::samples as fuzzing_samples;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) use fuzzing::{columns as fuzzing, group as fuzzing_group};
 pub(crate) use slots::Slots;
 
 use crate::store::Store;

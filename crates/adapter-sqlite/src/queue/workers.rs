@@ -13,7 +13,7 @@ use rusqlite::{Connection, params};
 use std::time::Duration;
 
 /// What a worker knows, as it is stored.
-type Known = (u8, Vec<(String, u32)>);
+pub(super) type Known = (u8, Vec<(String, u32)>);
 
 /// Renews a worker's record; whatever was suspected of its silence is forgotten.
 pub(super) fn beat(

@@ -11,6 +11,9 @@ pub(crate) const INLINE_BYTES: usize = 4 << 10;
 /// Up to this stored size a body lies in the hot tier: 256 KiB.
 pub(crate) const HOT_BYTES: u64 = 256 << 10;
 
+/// The newest tag that a stored body begins with.
+const NEWEST: u8 = 2;
+
 /// Writes and reads bodies. The stored size picks the tier, the raw size the refusal.
 #[derive(Clone)]
 pub(crate) struct Bodies {
@@ -111,6 +114,13 @@ impl Bodies {
     }
 }
 
+/// The tagged body of raw bytes, as it would lie in its job or in a tier.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) fn pack(raw: &Bytes) -> Result<Bytes, TooLarge> {
+    let (encoding, stored) = codec::pack(raw)?;
+    Ok(tagged(encoding, &stored))
+}
+
 /// Stored bytes say themselves how they are encoded: the first writer of a content decides, and a later one may
 /// compress it differently.
 fn tagged(encoding: Encoding, stored: &Bytes) -> Bytes {
@@ -124,7 +134,8 @@ fn tagged(encoding: Encoding, stored: &Bytes) -> Bytes {
     tagged.into()
 }
 
-fn unpack(mut stored: Bytes) -> Result<Bytes, BodyError> {
+/// The raw bytes of a tagged body.
+pub(crate) fn unpack(mut stored: Bytes) -> Result<Bytes, BodyError> {
     let what = "body";
     if stored.is_empty() {
         return Err(WireError::Missing { what }.into());
@@ -132,6 +143,14 @@ fn unpack(mut stored: Bytes) -> Result<Bytes, BodyError> {
     let encoding = match stored.split_to(1).as_ref() {
         [1] => Encoding::Plain,
         [2] => Encoding::Deflate,
+        [version] if *version > NEWEST => {
+            return Err(WireError::Newer {
+                what,
+                version: *version,
+                newest: NEWEST,
+            }
+            .into());
+        }
         _ => return Err(WireError::Foreign { what }.into()),
     };
     Ok(codec::unpack(encoding, stored)?)

@@ -1,5 +1,5 @@
 //! Tiers, names and tenants of bodies.
-use super::{Bodies, BodyError};
+use super::{Bodies, BodyError, WireError};
 use bytes::Bytes;
 use foldwright_adapter_memory::{Memory, VirtualClock};
 use foldwright_domain::{Millis, TenantId};
@@ -111,6 +111,24 @@ async fn a_body_says_itself_how_it_is_stored() {
         };
     }
     assert_eq!(bodies.read(&tenant("a"), &written).await.unwrap(), raw);
+}
+
+/// B-20: a body of an encoding that only a newer build knows says so, and one of none does not.
+#[tokio::test(start_paused = true)]
+async fn a_newer_encoding_is_told_apart_from_garbage() {
+    let (_, bodies) = store();
+    for (tag, newer) in [(0, false), (3, true), (255, true)] {
+        let body = Body::Inline(Bytes::from(vec![tag, b'x']));
+        let Err(BodyError::Wire(error)) = bodies.read(&tenant("a"), &body).await else {
+            panic!("tag {tag} was read");
+        };
+        assert_eq!(
+            matches!(error, WireError::Newer { version, .. } if version == tag),
+            newer,
+            "{error}"
+        );
+        assert_eq!(matches!(error, WireError::Foreign { .. }), !newer, "{error}");
+    }
 }
 
 /// B-09

@@ -94,7 +94,7 @@ fn to_hex(bytes: &[u8]) -> String {
     lines.join("\n") + "\n"
 }
 
-fn from_hex(text: &str) -> Vec<u8> {
+pub(crate) fn from_hex(text: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     for line in text.lines() {
         match line.strip_prefix('*') {

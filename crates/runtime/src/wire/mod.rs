@@ -15,10 +15,14 @@ mod wish;
 
 pub(crate) use answer::CommandAnswer;
 pub(crate) use bodies::{Bodies, BodyError, Written};
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) use bodies::{pack as pack_body, unpack as unpack_body};
 pub use codec::TooLarge;
 pub(crate) use codec::{Encoding, MAX_BODY_BYTES};
 pub(crate) use command::CommandBody;
 pub(crate) use event::{decode_event, encode_event};
+#[cfg(test)]
+pub(crate) use golden_test::from_hex;
 pub(crate) use header::{BodyInfo, Content, FORMAT, Header, HeaderError, OLDEST, RELEASED, Subject};
 pub(crate) use wish::Wish;
 

@@ -1,7 +1,7 @@
 //! Deciders while processes die, ports fail and others append.
 use crate::support::{
-    Bench, Double, Faults, Finish, Note, Op, Run, Seeded, Story, Take, Total, Totals, Trouble, What, decide_group,
-    double, finish, idle, key, keyed_take, note, take, until,
+    Bench, Double, Faults, Finish, Note, Op, Run, Seeded, Story, Take, Total, Totals, Trouble, What,
+    decide_group, double, finish, idle, key, keyed_take, note, take, until,
 };
 use foldwright_domain::RawEvent;
 use foldwright_ports::{Kind, Limits};

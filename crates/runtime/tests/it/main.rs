@@ -68,6 +68,8 @@ mod rolling;
 #[cfg(test)]
 mod shutdown;
 #[cfg(test)]
+mod simulation;
+#[cfg(test)]
 mod smoke;
 #[cfg(test)]
 mod subscriber_faults;
@@ -86,8 +88,6 @@ mod ui;
 mod version_keys;
 #[cfg(test)]
 mod versions;
-#[cfg(test)]
-mod simulation;
 #[cfg(test)]
 mod wiring;
 #[cfg(test)]

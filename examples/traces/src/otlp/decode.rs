@@ -53,6 +53,14 @@ pub(super) fn decode_protobuf_request(body: &[u8]) -> Result<Decoded, DecodeErro
     Ok(decode(wire::ExportTraceServiceRequest::decode(body)?))
 }
 
+/// The same request in the other encoding.
+#[cfg(test)]
+pub(crate) fn to_protobuf(json: &[u8]) -> Vec<u8> {
+    serde_json::from_slice::<wire::ExportTraceServiceRequest>(json)
+        .unwrap()
+        .encode_to_vec()
+}
+
 /// One request: its good spans and its faulty ones.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub struct Decoded {
@@ -131,7 +139,9 @@ fn service_name(resource: Option<wire::Resource>) -> String {
 }
 
 /// The longest name of a service in bytes: each span keeps it, so a long one would be paid for many times over.
-const MAX_SERVICE_BYTES: usize = 1_024;
+///
+/// The weight of a body allows for this much with every span: a longer one needs a heavier span there.
+pub(crate) const MAX_SERVICE_BYTES: usize = 256;
 
 fn span(raw: wire::Span, service: &str) -> Result<Span, SpanError> {
     if service.len() > MAX_SERVICE_BYTES {

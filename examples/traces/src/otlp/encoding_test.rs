@@ -1,5 +1,7 @@
-use super::wire::{ExportTraceServiceRequest, ResourceSpans, ScopeSpans, Span};
-use super::{Encoding, SpanError};
+use super::wire::{
+    AnyValue, AnyValueKind, ExportTraceServiceRequest, KeyValue, Resource, ResourceSpans, ScopeSpans, Span,
+};
+use super::{Encoding, MAX_SERVICE_BYTES, SpanError};
 use prost::Message as _;
 
 fn request(spans: Vec<Span>) -> Vec<u8> {
@@ -93,4 +95,46 @@ fn any_bytes_have_a_weight() {
             assert!(encoding.weigh(body) >= body.len());
         }
     }
+}
+
+/// Each span keeps the name of its service, which came once.
+#[test]
+fn the_longest_service_on_every_span_is_paid_for() {
+    const SPANS: usize = 1_000;
+    let request = |bytes: usize| {
+        let name = AnyValue {
+            kind: Some(AnyValueKind::String("s".repeat(bytes))),
+        };
+        let attribute = KeyValue {
+            key: "service.name".to_owned(),
+            value: Some(name),
+        };
+        ExportTraceServiceRequest {
+            resource_spans: vec![ResourceSpans {
+                resource: Some(Resource {
+                    attributes: vec![attribute],
+                }),
+                scope_spans: vec![ScopeSpans {
+                    spans: vec![good(1); SPANS],
+                }],
+            }],
+        }
+        .encode_to_vec()
+    };
+    let body = request(MAX_SERVICE_BYTES);
+    let decoded = Encoding::Protobuf.decode(&body).unwrap();
+    let held = |span: &super::Span| size_of::<super::Span>() + span.service.len() + 32 + 16;
+    let held: usize = decoded.spans.iter().map(held).sum();
+    assert_eq!(decoded.spans.len(), SPANS);
+    assert!(held <= Encoding::Protobuf.weigh(&body), "{held}");
+    let longer = Encoding::Protobuf
+        .decode(&request(MAX_SERVICE_BYTES + 1))
+        .unwrap();
+    assert!(
+        longer
+            .faulty
+            .iter()
+            .all(|span| matches!(span.error, SpanError::ServiceTooLong { .. }))
+    );
+    assert_eq!(longer.faulty.len(), SPANS);
 }

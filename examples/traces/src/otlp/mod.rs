@@ -17,6 +17,8 @@ mod weight;
 mod wire;
 
 pub use decode::{Decoded, FaultySpan, MAX_VALUE_DEPTH, decode_json, decode_protobuf};
+#[cfg(test)]
+pub(crate) use decode::{MAX_SERVICE_BYTES, to_protobuf};
 pub use encoding::Encoding;
 pub use error::{DecodeError, OtlpError, SpanError};
 pub use export_answer::{PartialSuccess, encode_failure, encode_success};

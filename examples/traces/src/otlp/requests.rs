@@ -58,6 +58,17 @@ impl RequestTenants {
         })
     }
 
+    /// Reads the lines from anything that gives bytes.
+    #[cfg(any(test, feature = "fuzzing"))]
+    pub(crate) fn new(content: impl std::io::Read + Send + 'static) -> io::Result<Self> {
+        Ok(Self {
+            source: source::detect_gzip(content)?,
+            buffer: Vec::new(),
+            line: 0,
+            requests: 0,
+        })
+    }
+
     /// The tenant of the next request of the input.
     ///
     /// # Errors

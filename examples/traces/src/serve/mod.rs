@@ -13,6 +13,8 @@ mod body;
 mod budget;
 mod connection;
 mod cursor;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing;
 mod probes;
 mod read;
 mod receive;

@@ -49,7 +49,9 @@ fn simulate(seed: u64) -> Result<String, String> {
         let history = History::new();
         let fails = {
             let history = history.clone();
-            tokio::spawn(async move { run(seed, &history).await }).await.is_err()
+            tokio::spawn(async move { run(seed, &history).await })
+                .await
+                .is_err()
         };
         if fails {
             let panic = LAST_PANIC.with_borrow(String::clone);

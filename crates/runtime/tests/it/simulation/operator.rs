@@ -85,7 +85,10 @@ impl Operator {
         let put_back = self.verbs.requeue_all(None, MANY).await.unwrap();
         let any = opened.groups + put_back.jobs > 0;
         if any {
-            self.note(format!("opens {} groups, puts {} letters back", opened.groups, put_back.jobs));
+            self.note(format!(
+                "opens {} groups, puts {} letters back",
+                opened.groups, put_back.jobs
+            ));
         }
         any
     }

@@ -251,7 +251,11 @@ async fn answers(sent: &[Sent], facts: &[Fact]) {
         let command = &one.command;
         match receipt.decided(Duration::from_secs(5)).await {
             Ok(Answered::Events(stored)) => {
-                assert_eq!(stored.ids.into_iter().collect::<BTreeSet<_>>(), own, "{command:?}");
+                assert_eq!(
+                    stored.ids.into_iter().collect::<BTreeSet<_>>(),
+                    own,
+                    "{command:?}"
+                );
                 assert!(!own.is_empty(), "{command:?}");
             }
             Ok(Answered::Duplicate(stored)) => {

@@ -105,11 +105,13 @@ impl Sent {
     pub(super) async fn send(&mut self, kernel: &Kernel, asks: bool) {
         let receipt = match self.command.clone() {
             Command::Note { run, n, key } => {
-                self.pass(kernel, asks, Declared::<Note>(Noted { run, n, key })).await
+                self.pass(kernel, asks, Declared::<Note>(Noted { run, n, key }))
+                    .await
             }
             Command::Finish { run, times } => self.pass(kernel, asks, Finish { run, times }).await,
             Command::Count { suite, n } => {
-                self.pass(kernel, asks, Declared::<Count>(Counted { suite, n })).await
+                self.pass(kernel, asks, Declared::<Count>(Counted { suite, n }))
+                    .await
             }
             Command::Take { run, n, key } => {
                 let seats = SEATS;
@@ -122,7 +124,11 @@ impl Sent {
 
     async fn pass<C: foldwright_domain::Command>(&self, kernel: &Kernel, asks: bool, payload: C) -> Receipt {
         let intent = Intent::new(tenant(&self.tenant), at(self.ms), payload);
-        let sent = if asks { kernel.ask(intent).await } else { kernel.send(intent).await };
+        let sent = if asks {
+            kernel.ask(intent).await
+        } else {
+            kernel.send(intent).await
+        };
         sent.unwrap_or_else(|error| panic!("{:?} was not accepted: {error}", self.command))
     }
 }

@@ -1,6 +1,7 @@
 //! One run: commands come in while processes come and go, then all is worked off and judged.
 use super::{
-    clock::JumpyClock, history::History, operator::Operator, oracle, plan::plan, watch::Watch, weather::Weather,
+    clock::JumpyClock, history::History, operator::Operator, oracle, plan::plan, watch::Watch,
+    weather::Weather,
 };
 use crate::support::{
     All, Anything, Bench, Count, Ear, Ends, Faults, Finish, Heard, Journal, Note, Odds, Parity, Reaction,
@@ -41,7 +42,11 @@ impl Ears {
             Reaction::Slow(Duration::from_millis(300)),
             Reaction::Slow(Duration::from_secs(40)),
         ];
-        let mut some = || (0..seeded.below(6)).map(|_| *seeded.pick(&bad)).collect::<Vec<_>>();
+        let mut some = || {
+            (0..seeded.below(6))
+                .map(|_| *seeded.pick(&bad))
+                .collect::<Vec<_>>()
+        };
         self.totals.react(some());
         self.story.react(some());
         self.settled.react(some());

@@ -79,11 +79,15 @@ impl Watch {
     async fn step(&self) {
         let checked = self.admin.check(None, ALL).await.unwrap();
         if !checked.violations.is_empty() {
-            self.lock().broken.push(format!("the queue found {:?}", checked.violations));
+            self.lock()
+                .broken
+                .push(format!("the queue found {:?}", checked.violations));
         }
         let drifts = self.admin.recount().await.unwrap();
         if !drifts.is_empty() {
-            self.lock().broken.push(format!("counters were not what is there: {drifts:?}"));
+            self.lock()
+                .broken
+                .push(format!("counters were not what is there: {drifts:?}"));
         }
     }
 
@@ -137,7 +141,8 @@ impl Watch {
         let live = seen.until.get(&lease.group);
         let live = live.filter(|(live, until)| live == lease && *until > now);
         if live.is_none() {
-            seen.broken.push(format!("a settlement of {lease:?} counted, which is not live"));
+            seen.broken
+                .push(format!("a settlement of {lease:?} counted, which is not live"));
         }
         seen.queue.ended(lease, done.iter().copied());
         seen.until.remove(&lease.group);
@@ -147,7 +152,9 @@ impl Watch {
     fn loaded(&self, keys: &[StateKey], rows: &[Option<StateRow>]) {
         for (key, row) in keys.iter().zip(rows) {
             if let Some(other) = row.as_ref().filter(|row| row.key != *key) {
-                self.lock().broken.push(format!("{:?} was read for {key:?}", other.key));
+                self.lock()
+                    .broken
+                    .push(format!("{:?} was read for {key:?}", other.key));
             }
         }
     }
@@ -158,7 +165,8 @@ impl Watch {
         let now = (row.revision, row.events);
         let before = seen.rows.insert(row.key.clone(), now);
         if let Some(before) = before.filter(|before| before.0 >= now.0 || before.1 > now.1) {
-            seen.broken.push(format!("{:?} went from {before:?} to {now:?}", row.key));
+            seen.broken
+                .push(format!("{:?} went from {before:?} to {now:?}", row.key));
         }
         let states = seen.states.entry(row.key.projection.clone()).or_default();
         states.insert(row.state.to_vec());

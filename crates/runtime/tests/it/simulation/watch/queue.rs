@@ -50,7 +50,10 @@ impl GroupQueue for WatchedQueue {
         let names = names(&jobs);
         let staged = self.inner.stage(nonce, jobs, room).await?;
         let new = names.into_iter().zip(&staged);
-        self.staged(new.filter(|(_, answer)| **answer != Staged::Known).map(|(name, _)| name));
+        self.staged(
+            new.filter(|(_, answer)| **answer != Staged::Known)
+                .map(|(name, _)| name),
+        );
         self.watch.step().await;
         Ok(staged)
     }
