@@ -3,7 +3,6 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Command, ExitCode, Stdio};
 use std::thread;
-use std::time::Instant;
 
 use serde::Deserialize;
 
@@ -42,7 +41,6 @@ impl Simulate {
     pub(crate) fn run(&self, workspace: &Workspace) -> Result<ExitCode, Error> {
         let program = build(workspace)?;
         let (first, count) = self.seed.map_or((self.first, self.seeds), |seed| (seed, 1));
-        let began = Instant::now();
         let cores = thread::available_parallelism().map_or(1, usize::from) as u64;
         let failed = thread::scope(|scope| {
             let shares: Vec<_> = shares(first, count, cores)
@@ -54,9 +52,8 @@ impl Simulate {
                 .map(|share| share.join().unwrap_or(Ok(true)))
                 .try_fold(false, |any, failed| failed.map(|failed| any | failed))
         })?;
-        let seconds = began.elapsed().as_secs_f64();
         let outcome = if failed { "some failed" } else { "all held" };
-        println!("simulate: {count} seeds from {first} in {seconds:.0} s: {outcome}");
+        println!("simulate: {count} seeds from {first}: {outcome}");
         Ok(if failed {
             ExitCode::FAILURE
         } else {

@@ -49,9 +49,9 @@ fn simulate(seed: u64) -> Result<String, String> {
         let history = History::new();
         let fails = {
             let history = history.clone();
-            tokio::spawn(async move { run(seed, &history).await })
-                .await
-                .is_err()
+            let mut task = tokio::task::JoinSet::new();
+            task.spawn(async move { run(seed, &history).await });
+            task.join_next().await.is_none_or(|ended| ended.is_err())
         };
         if fails {
             let panic = LAST_PANIC.with_borrow(String::clone);
