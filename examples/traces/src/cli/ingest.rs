@@ -1,6 +1,6 @@
 //! `traces ingest`.
 use super::Failure;
-use foldwright::prelude::TenantId;
+use foldwright::{Shutdown, ShutdownBudget, Signals, prelude::TenantId, run_until_done};
 use foldwright_traces::{
     ingest::{Ingested, Input, Tenants, ingest},
     store::Store,
@@ -32,18 +32,20 @@ pub(super) async fn run(args: Args) -> Result<(), Failure> {
         tenants,
     };
     input.check()?;
+    // Before anything is opened: a signal during the start stops in order too.
+    let signals = Signals::listen()?;
     let store = Store::open(&args.store)?;
-    let kernel = store.start().await?;
-    let ingested = tokio::select! {
-        biased;
-        interrupted = tokio::signal::ctrl_c() => {
-            interrupted?;
-            None
-        }
-        ingested = ingest(&kernel, input) => Some(ingested),
-    };
-    kernel.close().await;
-    store.close().await?;
+    let opened = store.clone();
+    let (exit, ingested) = run_until_done(
+        signals,
+        opened.start(),
+        async |kernel| ingest(kernel, input).await,
+        || Shutdown::new(ShutdownBudget::default()).then("store", store.close()),
+    )
+    .await;
+    exit.result()?;
+    // It is open still where the signal came before the start was over.
+    opened.close().await?;
     let Some(ingested) = ingested else {
         return Err("interrupted: run it again to finish".into());
     };

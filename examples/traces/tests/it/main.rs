@@ -7,6 +7,8 @@ mod corpus;
 #[cfg(test)]
 mod http;
 #[cfg(test)]
+mod ingest_stop;
+#[cfg(test)]
 mod laws;
 #[cfg(test)]
 mod otlp;
@@ -22,6 +24,8 @@ mod serve_limits;
 mod serve_read;
 #[cfg(test)]
 mod serve_stop;
+#[cfg(test)]
+mod serve_traced;
 #[cfg(test)]
 mod server;
 #[cfg(test)]
