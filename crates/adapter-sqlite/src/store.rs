@@ -23,6 +23,10 @@ impl Store {
                 "a file is needed: a store in memory is the memory adapter's",
             ));
         }
+        if path.is_dir() {
+            let message = format!("{} is a directory: name a file in it", path.display());
+            return Err(Error::new(Kind::Invalid, "open", message));
+        }
         let db = connection::writer(path, &settings).map_err(|fault| fault.at("open"))?;
         let side = connection::reader(path, &settings).map_err(|fault| fault.at("open"))?;
         let readers = Readers::start(path, &settings)?;

@@ -241,6 +241,7 @@ macro_rules! __each_suite {
             queue_follow_ups [
                 follow_ups_are_staged_with_the_outcome
                 follow_ups_staged_again_are_known
+                merged_follow_ups_are_counted
                 a_lost_settlement_stages_nothing
                 settling_hands_out_the_next_work
                 a_chain_claim_takes_what_is_due
@@ -333,6 +334,7 @@ macro_rules! __each_suite {
                 the_oldest_job_comes_first_though_it_was_staged_last
                 a_delay_moves_the_time_and_not_the_place
                 scores_are_clamped_to_a_window
+                a_queue_tells_the_settings_it_works_with
                 an_older_job_waits_until_its_group_opens
                 the_group_that_was_due_first_comes_first
                 a_clock_that_steps_back_strands_nothing

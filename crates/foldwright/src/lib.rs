@@ -32,7 +32,7 @@ pub use foldwright_runtime::{
     Role, SeededIds, SendError, SendRefused, Shutdown, ShutdownBudget, ShutdownError, Signals, Standing,
     Stopped, StoredEvents, Subscriber, SubscriberCounts, SubscriberOptions, Switch, SystemIds, TARGET,
     TooLarge, TooShort, TraceParent, Unreadable, WhyNoBase, WithoutBase, WorkerSettings, describe_metrics,
-    metric_names, run_until_signal,
+    metric_names, run_until_done, run_until_signal,
 };
 
 /// What a service imports to write its types.

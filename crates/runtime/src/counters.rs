@@ -124,8 +124,7 @@ counters! {
     deaths_confirmed => "foldwright_deaths_confirmed_total",
     /// Groups that were quarantined because handling them killed their workers.
     poisoned => "foldwright_groups_poisoned_total",
-    /// Jobs that were merged into one that waited, as far as they were staged by calls of their own: those that go with an
-    /// outcome are merged without a word.
+    /// Jobs that were merged into one that waited.
     squashed => "foldwright_jobs_squashed_total",
     /// Calls of senders that were refused because the queue is full.
     full => "foldwright_sends_refused_full_total",

@@ -55,7 +55,7 @@ pub use reader::{Reader, Unreadable};
 pub use retention::{NoBase, RetainCursor, RetainError, Retained, WhyNoBase, WithoutBase};
 pub use role::Role;
 pub use shutdown::{Shutdown, ShutdownBudget, ShutdownError, Stopped, TooShort};
-pub use signals::{Exit, Signals, run_until_signal};
+pub use signals::{Exit, Signals, run_until_done, run_until_signal};
 pub use subscriber::{EffectError, KillSwitch, Subscriber, SubscriberCounts, SubscriberOptions, Switch};
 pub use telemetry::{Propagation, TARGET, TraceParent, describe_metrics, metric_names};
 pub use wire::TooLarge;

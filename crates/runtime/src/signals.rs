@@ -3,7 +3,7 @@ use crate::{
     kernel::Kernel,
     shutdown::{Shutdown, ShutdownError},
 };
-use std::{error::Error, io, process::ExitCode};
+use std::{convert::Infallible, error::Error, io, process::ExitCode};
 
 /// Requests to stop that the process gets: SIGTERM and SIGINT, where there are none Ctrl-C.
 ///
@@ -66,6 +66,19 @@ pub enum Exit {
 }
 
 impl Exit {
+    /// For a process that reports its errors itself. On a second signal it ends at once, as with [`code`](Self::code).
+    ///
+    /// # Errors
+    /// Why it did not start, or that the stop took too long.
+    pub fn result(self) -> Result<(), Box<dyn Error + Send + Sync>> {
+        match self {
+            Self::Clean | Self::BeforeStart => Ok(()),
+            Self::NotStarted(error) => Err(error),
+            Self::Overdue(error) => Err(error.into()),
+            Self::AtOnce => at_once(),
+        }
+    }
+
     /// Ends the process from `main`; says on stderr why, where it is not a clean end.
     ///
     /// On a second signal it ends at once, without running a destructor: whoever asked twice does not want to wait for
@@ -82,16 +95,18 @@ impl Exit {
                 eprintln!("error: {error}");
                 ExitCode::FAILURE
             }
-            Self::AtOnce => {
-                eprintln!("error: stopped at once by a second signal");
-                std::process::exit(SECOND_SIGNAL)
-            }
+            Self::AtOnce => at_once(),
         }
     }
 }
 
 /// As shells report a process that an interrupt has ended.
 const SECOND_SIGNAL: i32 = 130;
+
+fn at_once() -> ! {
+    eprintln!("error: stopped at once by a second signal");
+    std::process::exit(SECOND_SIGNAL)
+}
 
 /// Starts a kernel, runs it until the first signal, then stops it as `shutdown` says. The first signal is honoured also
 /// while it starts; a second one ends the stop at once.
@@ -105,14 +120,35 @@ pub async fn run_until_signal<E>(
 where
     E: Into<Box<dyn Error + Send + Sync>>,
 {
-    drive(async || signals.next().await, start, shutdown).await
+    let forever = async |_: &Kernel| std::future::pending::<Infallible>().await;
+    drive(async || signals.next().await, start, forever, shutdown)
+        .await
+        .0
 }
 
-async fn drive<E>(
+/// As [`run_until_signal`], for a process that has an end of its own: does `work` with the kernel, and stops in order when
+/// that is done. The first signal drops `work` where it is, so what it does has to bear that; one that comes while the
+/// kernel stops after its work changes nothing, and the next one ends the stop at once.
+///
+/// Answers what `work` answered; `None` where it was not done.
+pub async fn run_until_done<E, T>(
+    mut signals: Signals,
+    start: impl Future<Output = Result<Kernel, E>>,
+    work: impl AsyncFnOnce(&Kernel) -> T,
+    shutdown: impl FnOnce() -> Shutdown,
+) -> (Exit, Option<T>)
+where
+    E: Into<Box<dyn Error + Send + Sync>>,
+{
+    drive(async || signals.next().await, start, work, shutdown).await
+}
+
+async fn drive<E, T>(
     mut signal: impl AsyncFnMut(),
     start: impl Future<Output = Result<Kernel, E>>,
+    work: impl AsyncFnOnce(&Kernel) -> T,
     shutdown: impl FnOnce() -> Shutdown,
-) -> Exit
+) -> (Exit, Option<T>)
 where
     E: Into<Box<dyn Error + Send + Sync>>,
 {
@@ -120,24 +156,38 @@ where
         biased;
         () = signal() => {
             tracing::info!("asked to stop while starting");
-            return Exit::BeforeStart;
+            return (Exit::BeforeStart, None);
         }
         started = start => started,
     };
     let kernel = match started {
         Ok(kernel) => kernel,
-        Err(error) => return Exit::NotStarted(error.into()),
+        Err(error) => return (Exit::NotStarted(error.into()), None),
     };
-    signal().await;
-    tracing::info!("asked to stop: finishing what has begun, a second signal ends at once");
-    tokio::select! {
+    let done = tokio::select! {
         biased;
-        () = signal() => Exit::AtOnce,
+        () = signal() => {
+            tracing::info!("asked to stop: finishing what has begun, a second signal ends at once");
+            None
+        }
+        done = work(&kernel) => Some(done),
+    };
+    let at_once = async {
+        // Whose work is done stops already: the first signal asks for no more than that.
+        if done.is_some() {
+            signal().await;
+        }
+        signal().await;
+    };
+    let exit = tokio::select! {
+        biased;
+        () = at_once => Exit::AtOnce,
         stopped = kernel.shutdown(shutdown()) => match stopped {
             Ok(_) => Exit::Clean,
             Err(error) => Exit::Overdue(error),
         },
-    }
+    };
+    (exit, done)
 }
 
 #[cfg(test)]

@@ -48,8 +48,19 @@ async fn start(after: u64) -> Result<Kernel, Box<dyn Error + Send + Sync>> {
         .start()?)
 }
 
-/// Signals at these seconds.
+/// Signals at these seconds, and no end of its own.
 async fn run(signals: &[u64], start_takes: u64, shutdown: Shutdown) -> (Exit, u64) {
+    let (exit, _, after) = run_for(u64::MAX / 2, signals, start_takes, shutdown).await;
+    (exit, after)
+}
+
+/// Signals at these seconds, and work that takes so many.
+async fn run_for(
+    work: u64,
+    signals: &[u64],
+    start_takes: u64,
+    shutdown: Shutdown,
+) -> (Exit, Option<&'static str>, u64) {
     let began = Instant::now();
     let mut signals = signals.iter();
     let signal = async || match signals.as_slice().first() {
@@ -59,8 +70,12 @@ async fn run(signals: &[u64], start_takes: u64, shutdown: Shutdown) -> (Exit, u6
         }
         None => std::future::pending().await,
     };
-    let exit = drive(signal, start(start_takes), || shutdown).await;
-    (exit, began.elapsed().as_secs())
+    let work = async |_: &Kernel| {
+        tokio::time::sleep(Duration::from_secs(work)).await;
+        "done"
+    };
+    let (exit, done) = drive(signal, start(start_takes), work, || shutdown).await;
+    (exit, done, began.elapsed().as_secs())
 }
 
 fn hanging(phases: usize) -> Shutdown {
@@ -106,4 +121,35 @@ async fn a_stop_that_takes_too_long_ends_with_a_reason() {
     );
     assert_eq!(after, 7 + ShutdownBudget::development().total().as_secs());
     assert_eq!(exit.code(), ExitCode::FAILURE);
+}
+
+/// H-01: work that has an end stops the kernel itself, also where it fails to stop in time.
+#[tokio::test(start_paused = true)]
+async fn work_that_is_done_ends_in_good_order() {
+    let (exit, done, after) = run_for(5, &[], 1, hanging(0)).await;
+    assert!(matches!(exit, Exit::Clean), "{exit:?}");
+    assert_eq!((done, after), (Some("done"), 6));
+    assert!(exit.result().is_ok());
+    let (exit, done, _) = run_for(5, &[], 1, hanging(20)).await;
+    assert_eq!(done, Some("done"));
+    assert!(exit.result().unwrap_err().to_string().contains("stores"));
+}
+
+/// H-06
+#[tokio::test(start_paused = true)]
+async fn a_signal_drops_the_work_and_stops_in_good_order() {
+    let (exit, done, after) = run_for(100, &[7], 1, hanging(1)).await;
+    assert!(matches!(exit, Exit::Clean), "{exit:?}");
+    assert_eq!((done, after), (None, 10));
+}
+
+/// H-06: it stops already, so one signal more changes nothing.
+#[tokio::test(start_paused = true)]
+async fn after_its_work_it_takes_two_signals_to_end_at_once() {
+    let (exit, done, after) = run_for(5, &[7], 1, hanging(1)).await;
+    assert!(matches!(exit, Exit::Clean), "{exit:?}");
+    assert_eq!((done, after), (Some("done"), 9));
+    let (exit, done, after) = run_for(5, &[7, 8], 1, hanging(1)).await;
+    assert!(matches!(exit, Exit::AtOnce), "{exit:?}");
+    assert_eq!((done, after), (Some("done"), 8));
 }

@@ -1,9 +1,10 @@
 //! The `tickets` command: the composition root, on one SQLite file.
 use clap::{Args, Parser, Subcommand};
 use foldwright::{
-    Answered, Reader,
+    Answered, Reader, Shutdown, ShutdownBudget, Signals,
     ports::{Clock, Limits, SystemClock},
     prelude::*,
+    run_until_done,
     sqlite::{Sqlite, SqliteSettings},
 };
 use foldwright_tickets::{
@@ -73,14 +74,24 @@ async fn main() -> ExitCode {
 }
 
 async fn run(cli: Cli) -> Done<()> {
+    // Before anything is opened: a signal during the start stops in order too.
+    let signals = Signals::listen()?;
     let sqlite = Sqlite::open(&cli.store, SqliteSettings::default())?;
-    let kernel = Kernel::builder(sqlite.ports(), Role::All)
-        .pipeline(pipeline(PrintTicket)?)
-        .start()?;
-    let done = act(&kernel, cli.concert, cli.action).await;
-    kernel.close().await;
+    let start = async {
+        let kernel = Kernel::builder(sqlite.ports(), Role::All).pipeline(pipeline(PrintTicket)?);
+        kernel.start()
+    };
+    let file = sqlite.clone();
+    let stop = || {
+        let closed = async move { file.close().await };
+        Shutdown::new(ShutdownBudget::default()).then("store", closed)
+    };
+    let work = async |kernel: &Kernel| act(kernel, cli.concert, cli.action).await;
+    let (exit, done) = run_until_done(signals, start, work, stop).await;
+    exit.result()?;
+    // It is open still where the signal came before the start was over.
     sqlite.close().await?;
-    done
+    done.unwrap_or_else(|| Err("interrupted: `show` says what was decided, or ask again".into()))
 }
 
 async fn act(kernel: &Kernel, concert: String, action: Action) -> Done<()> {

@@ -1,7 +1,7 @@
 //! `traces ingest`: a file of requests in, summaries out.
 use crate::{
     intake::{RefusedSpan, SPANS_PER_SEND, intent, offer},
-    otlp::{OtlpError, RequestReader, RequestTenants, RequestsError, Span},
+    otlp::{Decoded, OtlpError, RequestReader, RequestTenants, RequestsError},
     store::OpenError,
     trace_summary::TraceSummary,
 };
@@ -33,8 +33,10 @@ impl Input {
     /// Whether the files are there, begin as they should and belong together, before a store is made for them and
     /// before any span is sent.
     pub fn check(&self) -> Result<(), IngestError> {
-        if let Some(first) = RequestReader::open(&self.file)?.next() {
-            first?;
+        match RequestReader::open(&self.file)?.next_request() {
+            // A request that is spoilt is named with the others, and the file may be right all the same.
+            None | Some(Ok(_) | Err(OtlpError::Decode { .. })) => {}
+            Some(Err(error)) => return Err(error.into()),
         }
         let Tenants::File(path) = &self.tenants else {
             return Ok(());
@@ -109,6 +111,12 @@ pub struct Ingested {
     pub refused: u64,
     /// The first of those.
     pub refused_first: Vec<RefusedSpan>,
+    /// How many of the requests cannot be read.
+    pub unread: u64,
+    /// Why, of the first of those.
+    pub unread_first: Vec<OtlpError>,
+    /// Why the input could not be read to its end.
+    pub broken_off: Option<IngestError>,
     /// From the first request read to the last projection written.
     pub elapsed: Duration,
     /// What each tenant has in the store now.
@@ -130,8 +138,35 @@ pub struct TenantTotals {
     pub tokens: u64,
 }
 
-/// A request on its way to the kernel.
-type Request = (TenantId, Vec<Span>);
+/// What is read, on its way to the kernel.
+enum Read {
+    Request(TenantId, Decoded),
+    Unreadable(OtlpError),
+}
+
+/// What was not taken.
+#[derive(Default)]
+struct Refusals {
+    spans: u64,
+    first_spans: Vec<RefusedSpan>,
+    requests: u64,
+    first_requests: Vec<OtlpError>,
+}
+
+impl Refusals {
+    fn spans(&mut self, refused: impl ExactSizeIterator<Item = RefusedSpan>) {
+        self.spans += refused.len() as u64;
+        let unnamed = NAMED.saturating_sub(self.first_spans.len());
+        self.first_spans.extend(refused.take(unnamed));
+    }
+
+    fn request(&mut self, error: OtlpError) {
+        self.requests += 1;
+        if self.first_requests.len() < NAMED {
+            self.first_requests.push(error);
+        }
+    }
+}
 
 /// Drains what an earlier run left, sends every span of the input, and waits until commands, folds and maps have
 /// caught up.
@@ -141,28 +176,33 @@ pub async fn ingest(kernel: &Kernel, input: Input) -> Result<Ingested, IngestErr
     let started = tokio::time::Instant::now();
     let (sender, mut receiver) = mpsc::channel(READ_AHEAD);
     let reading = tokio::task::spawn_blocking(move || read(&input, &sender));
-    let (mut spans, mut requests, mut refused) = (0, 0, 0);
-    let mut refused_first = Vec::new();
+    let (mut spans, mut requests, mut refusals) = (0, 0, Refusals::default());
     let mut batch = Vec::with_capacity(SPANS_PER_SEND);
     while let Some(request) = receiver.recv().await {
         let mut next = Some(request);
-        while let Some((tenant, request)) = next.take() {
+        while let Some(request) = next.take() {
             requests += 1;
-            batch.extend(request.into_iter().map(|span| intent(&tenant, span)));
+            match request {
+                Read::Request(tenant, decoded) => {
+                    spans += (decoded.spans.len() + decoded.faulty.len()) as u64;
+                    refusals.spans(decoded.faulty.into_iter().map(RefusedSpan::from));
+                    batch.extend(decoded.spans.into_iter().map(|span| intent(&tenant, span)));
+                }
+                Read::Unreadable(error) => refusals.request(error),
+            }
             if batch.len() < SPANS_PER_SEND {
                 next = receiver.try_recv().ok();
             }
         }
-        spans += batch.len() as u64;
         let no = offer(kernel, SystemClock.now(), std::mem::take(&mut batch)).await?;
-        refused += no.len() as u64;
-        let unnamed = NAMED.saturating_sub(refused_first.len());
-        refused_first.extend(no.into_iter().take(unnamed));
+        refusals.spans(no.into_iter());
         progress.sent(spans, &kernel.backlog().await?);
     }
-    reading
+    // What was read before is worked off all the same.
+    let broken_off = reading
         .await
-        .unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))?;
+        .unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
+        .err();
     let backlog = kernel.caught_up(|backlog| progress.sent(spans, backlog)).await?;
     let elapsed = started.elapsed();
     progress.end();
@@ -174,8 +214,11 @@ pub async fn ingest(kernel: &Kernel, input: Input) -> Result<Ingested, IngestErr
     Ok(Ingested {
         spans,
         requests,
-        refused,
-        refused_first,
+        refused: refusals.spans,
+        refused_first: refusals.first_spans,
+        unread: refusals.requests,
+        unread_first: refusals.first_requests,
+        broken_off,
         elapsed,
         tenants: totals(kernel).await?,
     })
@@ -191,13 +234,13 @@ async fn drain(kernel: &Kernel, progress: &Progress) -> Result<(), IngestError> 
 }
 
 /// Reads requests until the input ends or nobody listens any more.
-fn read(input: &Input, sender: &mpsc::Sender<Request>) -> Result<(), IngestError> {
+fn read(input: &Input, sender: &mpsc::Sender<Read>) -> Result<(), IngestError> {
     let mut tenants = match &input.tenants {
         Tenants::One(tenant) => TenantSource::One(tenant),
         Tenants::File(path) => TenantSource::File(RequestTenants::open(path)?),
     };
-    for spans in RequestReader::open(&input.file)? {
-        let spans = spans?;
+    let mut requests = RequestReader::open(&input.file)?;
+    while let Some(request) = requests.next_request() {
         let tenant = match &mut tenants {
             TenantSource::One(tenant) => (*tenant).clone(),
             TenantSource::File(lines) => {
@@ -206,7 +249,12 @@ fn read(input: &Input, sender: &mpsc::Sender<Request>) -> Result<(), IngestError
                 TenantId::parse(tenant).map_err(|source| IngestError::Tenant { line, source })?
             }
         };
-        if sender.blocking_send((tenant, spans)).is_err() {
+        let read = match request {
+            Ok(decoded) => Read::Request(tenant, decoded),
+            Err(error @ (OtlpError::Decode { .. } | OtlpError::NotTraces { .. })) => Read::Unreadable(error),
+            Err(error) => return Err(error.into()),
+        };
+        if sender.blocking_send(read).is_err() {
             return Ok(());
         }
     }

@@ -1,6 +1,6 @@
 //! Handing spans to the kernel, for files and for HTTP alike.
 use crate::{
-    otlp::Span,
+    otlp::{FaultySpan, Span},
     span_recorded::{RecordSpan, occurred_at},
 };
 use foldwright::{Kernel, MAX_FUTURE, SendError, SendRefused, prelude::*};
@@ -20,6 +20,16 @@ pub struct RefusedSpan {
     pub span_id: String,
     /// Why.
     pub reason: String,
+}
+
+impl From<FaultySpan> for RefusedSpan {
+    fn from(faulty: FaultySpan) -> Self {
+        Self {
+            trace_id: faulty.trace_id,
+            span_id: faulty.span_id,
+            reason: faulty.error.to_string(),
+        }
+    }
 }
 
 impl RefusedSpan {

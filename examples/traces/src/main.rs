@@ -2,12 +2,7 @@
 mod cli;
 
 use clap::Parser;
-use std::{
-    error::Error,
-    io::{self, IsTerminal},
-    process::ExitCode,
-};
-use tracing_subscriber::EnvFilter;
+use std::{error::Error, process::ExitCode};
 
 /// The kernel makes many small values on several threads: a third less CPU than with the system's allocator.
 #[global_allocator]
@@ -15,24 +10,19 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let filter = EnvFilter::try_from_env("FOLDWRIGHT_LOG").unwrap_or_else(|_| EnvFilter::new("warn"));
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_ansi(io::stderr().is_terminal())
-        .with_writer(io::stderr)
-        .init();
-    let command = cli::Cli::parse();
-    let done = match cli::check_environment() {
-        Ok(()) => command.run().await,
-        Err(error) => Err(error),
-    };
-    match done {
+    match run(cli::Cli::parse()).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             report(&*error);
             ExitCode::FAILURE
         }
     }
+}
+
+async fn run(command: cli::Cli) -> Result<(), cli::Failure> {
+    let otlp = cli::install_telemetry(command.otlp_endpoint())?;
+    cli::check_environment()?;
+    command.run(otlp).await
 }
 
 /// The whole chain of causes, on one line.

@@ -4,7 +4,7 @@ use crate::{
     trace_settled::{SettledTraces, TraceSettled},
 };
 use foldwright::{
-    Kernel, Reader, Role, WorkerSettings,
+    Kernel, Propagation, Reader, Role, WorkerSettings,
     ports::{Clock, Kind},
     sqlite::{Sqlite, SqliteSettings},
 };
@@ -13,7 +13,8 @@ use std::{path::Path, sync::Arc, time::Duration};
 /// How long a lease lives without a heartbeat, where nobody says.
 pub const LEASE: Duration = Duration::from_secs(5);
 
-/// The service on one SQLite file.
+/// The service on one SQLite file. Clones share it; closed once, it is closed for all.
+#[derive(Clone)]
 pub struct Store {
     sqlite: Sqlite,
 }
@@ -69,13 +70,21 @@ impl Store {
     /// Starts the kernel: sends and works in this process. A killed run's unfinished work waits for
     /// [`LEASE`] before this one takes it over.
     pub async fn start(&self) -> Result<Kernel, OpenError> {
-        self.start_with(LEASE).await
+        self.start_with(LEASE, None).await
     }
 
-    /// Starts the kernel with leases of another length.
-    pub async fn start_with(&self, lease: Duration) -> Result<Kernel, OpenError> {
+    /// Starts the kernel with leases of another length, and its spans tied to a tracing system if there is one.
+    pub async fn start_with(
+        &self,
+        lease: Duration,
+        propagation: Option<Arc<dyn Propagation>>,
+    ) -> Result<Kernel, OpenError> {
         let settled = SettledTraces::open(self.sqlite.clone()).await?;
-        let kernel = Kernel::builder(self.sqlite.ports(), Role::All)
+        let mut builder = Kernel::builder(self.sqlite.ports(), Role::All);
+        if let Some(propagation) = propagation {
+            builder = builder.propagation(propagation);
+        }
+        let kernel = builder
             .pipeline(pipeline(TraceSettled::new(settled))?)
             .worker(WorkerSettings {
                 lease,

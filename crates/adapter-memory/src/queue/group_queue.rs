@@ -4,14 +4,18 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use foldwright_domain::TenantId;
 use foldwright_ports::{
-    BlobRef, Capabilities, GroupId, GroupQueue, Held, Hold, JobId, Lease, LeaseRef, NewJob, Nonce, Reaped,
-    Result, Room, Settled, Settlement, StageRefused, Staged, Verdict, Want, WorkerId,
+    BlobRef, Capabilities, GroupId, GroupQueue, Held, Hold, JobId, Lease, LeaseRef, NewJob, Nonce,
+    QueueSettings, Reaped, Result, Room, Settled, Settlement, StageRefused, Staged, Verdict, Want, WorkerId,
 };
 use std::{pin::pin, time::Duration};
 use tokio::time::{Instant, timeout_at};
 
 #[async_trait]
 impl GroupQueue for MemoryQueue {
+    fn settings(&self) -> QueueSettings {
+        self.settings
+    }
+
     async fn stage(&self, nonce: Nonce, jobs: Vec<NewJob>, room: Room) -> Result<Vec<Staged>, StageRefused> {
         self.call(|state| state.stage(nonce, jobs, room))
     }

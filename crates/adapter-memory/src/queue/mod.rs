@@ -14,6 +14,7 @@ use tokio::sync::Notify;
 
 pub(crate) struct MemoryQueue {
     clock: Arc<dyn Clock>,
+    settings: QueueSettings,
     state: Mutex<State>,
     /// Rung whenever a group becomes claimable or will at another time than before.
     bell: Notify,
@@ -23,6 +24,7 @@ impl MemoryQueue {
     pub(crate) fn new(clock: Arc<dyn Clock>, settings: &QueueSettings) -> Self {
         Self {
             clock,
+            settings: *settings,
             state: Mutex::new(State::new(settings)),
             bell: Notify::new(),
         }

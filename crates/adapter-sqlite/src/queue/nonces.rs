@@ -18,6 +18,8 @@ pub(super) enum Remembered {
     Claimed(Option<i64>),
     Settled(Vec<Judged>, Option<i64>),
     Held(Vec<Held>),
+    /// A settle that merged so many of the jobs that follow. Apart from the others, which older releases wrote.
+    SettledMerging(Vec<Judged>, Option<i64>, usize),
 }
 
 /// What became of a group that someone wanted to hold.

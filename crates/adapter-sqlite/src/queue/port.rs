@@ -12,12 +12,17 @@ use bytes::Bytes;
 use foldwright_domain::TenantId;
 use foldwright_ports::{
     BlobRef, Capabilities, Error, GroupId, GroupQueue, Held, Hold, JobId, Kind, Lease, LeaseRef, NewJob,
-    Nonce, Reaped, Result, Room, Settled, Settlement, StageRefused, Staged, Verdict, Want, WorkerId,
+    Nonce, QueueSettings, Reaped, Result, Room, Settled, Settlement, StageRefused, Staged, Verdict, Want,
+    WorkerId,
 };
 use std::{sync::Arc, time::Duration};
 
 #[async_trait]
 impl GroupQueue for SqliteQueue {
+    fn settings(&self) -> QueueSettings {
+        self.store.settings.queue
+    }
+
     async fn stage(&self, nonce: Nonce, jobs: Vec<NewJob>, room: Room) -> Result<Vec<Staged>, StageRefused> {
         if let Err(message) = jobs.iter().try_for_each(stage::check) {
             let error = Error::new(Kind::Invalid, "stage", message);
@@ -209,6 +214,14 @@ fn settle_all(
         Some(Remembered::Settled(judged, base)) => {
             return Ok(Settled {
                 verdicts: judged.into_iter().map(nonces::verdict).collect(),
+                squashed: 0,
+                next: again(write, base)?,
+            });
+        }
+        Some(Remembered::SettledMerging(judged, base, squashed)) => {
+            return Ok(Settled {
+                verdicts: judged.into_iter().map(nonces::verdict).collect(),
+                squashed,
                 next: again(write, base)?,
             });
         }
@@ -216,9 +229,10 @@ fn settle_all(
         None => {}
     }
     let mut work = Work::new(write)?;
+    let mut squashed = 0;
     let verdicts: Vec<_> = settlements
         .iter()
-        .map(|settlement| settle::settle(&mut work, settlement))
+        .map(|settlement| settle::settle(&mut work, settlement, &mut squashed))
         .collect::<Outcome<_>>()?;
     let next = match next {
         Some(want) => claim::claim(&mut work, worker, want)?,
@@ -226,8 +240,16 @@ fn settle_all(
     };
     work.save()?;
     let judged = verdicts.iter().map(nonces::judged).collect();
-    nonces::remember(write, nonce, &Remembered::Settled(judged, base(&next)))?;
-    Ok(Settled { verdicts, next })
+    let answer = match squashed {
+        0 => Remembered::Settled(judged, base(&next)),
+        merged => Remembered::SettledMerging(judged, base(&next), merged),
+    };
+    nonces::remember(write, nonce, &answer)?;
+    Ok(Settled {
+        verdicts,
+        squashed,
+        next,
+    })
 }
 
 fn hold_once(

@@ -1,13 +1,17 @@
 //! Settling.
 use super::{outcome, stage, work::Work};
 use crate::error::Outcome;
-use foldwright_ports::{Error, Kind, LeaseRef, Rest, Settlement, Verdict};
+use foldwright_ports::{Error, Kind, LeaseRef, Rest, Settlement, Staged, Verdict};
 
 /// Tokens are stored as signed numbers; no clock reaches this bound.
 const MAX_FENCE: u64 = i64::MAX as u64;
 
-/// Settles one lease with what follows from it. A refusal changes nothing.
-pub(super) fn settle(work: &mut Work<'_, '_>, settlement: &Settlement) -> Outcome<Verdict> {
+/// Settles one lease with what follows from it, and adds what was merged of that to `squashed`. A refusal changes nothing.
+pub(super) fn settle(
+    work: &mut Work<'_, '_>,
+    settlement: &Settlement,
+    squashed: &mut usize,
+) -> Outcome<Verdict> {
     let lease = &settlement.lease;
     let Some(gid) = live(work, lease)? else {
         let settled = match i64::try_from(lease.fence.0) {
@@ -27,7 +31,7 @@ pub(super) fn settle(work: &mut Work<'_, '_>, settlement: &Settlement) -> Outcom
         return Ok(Verdict::Refused(Error::new(Kind::Invalid, "settle", error)));
     }
     for job in &settlement.then {
-        stage::stage(work, job)?;
+        *squashed += usize::from(stage::stage(work, job)? == Staged::Squashed);
     }
     outcome::apply(work, gid, settlement)?;
     Ok(Verdict::Applied)

@@ -146,6 +146,15 @@ fn a_store_in_memory_is_refused() {
 }
 
 #[test]
+fn a_directory_is_named() {
+    let (_directory, path) = place();
+    std::fs::create_dir(&path).unwrap();
+    let (kind, text) = kind_of(&path);
+    assert_eq!(kind, Kind::Invalid);
+    assert!(text.contains("is a directory"), "{text}");
+}
+
+#[test]
 fn a_missing_directory_is_named() {
     let (_directory, path) = place();
     let (_, text) = kind_of(&path.join("no/such.db"));

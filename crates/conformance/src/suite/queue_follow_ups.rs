@@ -1,7 +1,10 @@
 //! What follows from a settlement: the jobs it stages, and the next work.
 use crate::{
     Fixture,
-    kit::{Bed, Seen, all_of, group, ids, job, retry, secs, seen, settlement, want},
+    kit::{
+        Bed, JobExt, SUBSCRIBER, Seen, WORKER, all_of, group, group_of, ids, job, retry, secs, seen,
+        settlement, want,
+    },
 };
 use foldwright_ports::{Lease, LeaseEnd, NewJob, Outcome, Rest, Settlement, Want};
 
@@ -63,6 +66,35 @@ pub async fn follow_ups_staged_again_are_known(fixture: &dyn Fixture) {
     }
     assert_eq!(bed.depth().await.waiting + bed.depth().await.leased, 3);
     assert_eq!(bed.view(&group("next")).await.unwrap().depth, 2);
+}
+
+/// G-02: what follows and is merged into a job that waits is counted, also where the call comes again.
+pub async fn merged_follow_ups_are_counted(fixture: &dyn Fixture) {
+    let bed = Bed::open(fixture).await;
+    staged(&bed, 2).await;
+    let run = |n| job(n, &group_of("acme", SUBSCRIBER, "key")).dedup(secs(60), false, false);
+    let other = |n| job(n, &group("other"));
+    let lease = bed.claim_one().await;
+    let one = Outcome {
+        done: 1,
+        rest: Rest::Back,
+    };
+    let nonce = bed.nonce();
+    let settle = |lease: &Lease, outcome: &Outcome, then| vec![with_then(lease, outcome.clone(), then)];
+    let first = settle(&lease, &one, vec![run(100), other(101), run(102), run(103)]);
+    for _ in 0..2 {
+        let settled = bed
+            .queue()
+            .settle(nonce, WORKER, first.clone(), None)
+            .await
+            .unwrap();
+        assert_eq!(settled.squashed, 2);
+    }
+    let lease = bed.claim_of(&group("a")).await;
+    let known = settle(&lease, &all_of(&lease), vec![run(100), other(101)]);
+    assert_eq!(bed.settle_next(known.clone(), None).await.squashed, 0);
+    // It is settled already, so nothing follows from it any more.
+    assert_eq!(bed.settle_next(known, None).await.squashed, 0);
 }
 
 /// Q-09, G4: a settlement that is lost or came before stages nothing.

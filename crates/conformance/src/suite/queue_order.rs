@@ -8,7 +8,7 @@ use crate::{
 };
 use bytes::Bytes;
 use foldwright_domain::Millis;
-use foldwright_ports::{Body, Context, Held, Kind, NewJob, Outcome, Rest, Room, Staged, Want};
+use foldwright_ports::{Body, Context, Held, Kind, NewJob, Outcome, QueueSettings, Rest, Room, Staged, Want};
 use std::collections::BTreeSet;
 
 ///
@@ -69,6 +69,17 @@ pub async fn a_delay_moves_the_time_and_not_the_place(fixture: &dyn Fixture) {
     bed.give_up(&lease, Rest::Back).await;
     bed.elapse(millis(100)).await;
     assert_eq!(ids(&bed.claim_one().await), [head.id, follower.id, last.id]);
+}
+
+/// G-02: whoever counts by the window of scores counts by the one that holds.
+pub async fn a_queue_tells_the_settings_it_works_with(fixture: &dyn Fixture) {
+    let settings = QueueSettings {
+        score_past: secs(3_600),
+        score_future: secs(60),
+        ..QueueSettings::default()
+    };
+    let bed = Bed::open_with(fixture, &settings).await;
+    assert_eq!(bed.queue().settings(), settings);
 }
 
 /// outside of the window a score is clamped to its border, inside it is kept, absent it is the time of staging.

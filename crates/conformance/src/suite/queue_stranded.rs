@@ -110,7 +110,7 @@ pub async fn a_worker_gets_only_the_routes_it_knows(fixture: &dyn Fixture) {
     assert_eq!(both.len(), 2);
 }
 
-/// G-02, C-14: stranded groups are not in the way of those behind them.
+/// C-14: stranded groups are not in the way of those behind them.
 pub async fn stranded_groups_do_not_fill_a_claim(fixture: &dyn Fixture) {
     let bed = Bed::open(fixture).await;
     for n in 0..300 {

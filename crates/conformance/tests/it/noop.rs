@@ -111,6 +111,7 @@ impl GroupQueue for Noop {
     ) -> Result<Settled> {
         Ok(Settled {
             verdicts: settlements.iter().map(|_| Verdict::Applied).collect(),
+            squashed: 0,
             next: Vec::new(),
         })
     }

@@ -1,7 +1,7 @@
 //! The group queue's contract.
 use crate::{
-    BlobRef, Capabilities, Error, GroupId, Hold, JobId, Lease, LeaseRef, NewJob, Nonce, Result, Room,
-    Settlement, Verdict, Want, WorkerId,
+    BlobRef, Capabilities, Error, GroupId, Hold, JobId, Lease, LeaseRef, NewJob, Nonce, QueueSettings,
+    Result, Room, Settlement, Verdict, Want, WorkerId,
 };
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -115,6 +115,11 @@ pub trait GroupQueue: Send + Sync + 'static {
         None
     }
 
+    /// The settings it works with, for those that count by them: the default ones unless it says otherwise.
+    fn settings(&self) -> QueueSettings {
+        QueueSettings::default()
+    }
+
     /// Stages jobs of any number of groups; answers in the order of the call. All or nothing.
     async fn stage(&self, nonce: Nonce, jobs: Vec<NewJob>, room: Room) -> Result<Vec<Staged>, StageRefused>;
 
@@ -210,6 +215,9 @@ pub struct StageRefused {
 pub struct Settled {
     /// One for each settlement.
     pub verdicts: Vec<Verdict>,
+    /// How many jobs that follow were merged into jobs that waited. A call that comes again under its nonce answers the
+    /// first count.
+    pub squashed: usize,
     /// The next work, if it was asked for.
     pub next: Vec<Lease>,
 }

@@ -160,9 +160,6 @@ pub(super) async fn job<C: Command>(
         .ok_or(SendRefused::NotRegistered { command: C::NAME })?;
     let now = ctx.ports.clock.now();
     check_time(intent.occurred_at, now)?;
-    if is_wild(intent.occurred_at, now) {
-        ctx.counters.wild_scores.add(1);
-    }
     let stream = StreamKey {
         tenant: intent.tenant.clone(),
         aggregate_type: <C::Of as Aggregate>::TYPE.as_str().into(),
@@ -239,6 +236,9 @@ pub(super) async fn job<C: Command>(
         body: body.body,
         context: Wish { answer: how.asks }.context(),
     };
+    if is_wild(intent.occurred_at, now, &ctx.ports.queue.settings()) {
+        ctx.counters.wild_scores.add(1);
+    }
     Ok((job, receipt))
 }
 
@@ -268,9 +268,8 @@ fn trace_context<C>(intent: &Intent<C>) -> Option<Arc<str>> {
     Some(context)
 }
 
-/// Whether it lies outside of the window to which the queue clamps scores by default.
-fn is_wild(occurred_at: Millis, now: Millis) -> bool {
-    let window = QueueSettings::default();
+/// Whether it lies outside of the window to which the queue clamps scores.
+fn is_wild(occurred_at: Millis, now: Millis, window: &QueueSettings) -> bool {
     occurred_at > now.plus(window.score_future) || occurred_at.plus(window.score_past) < now
 }
 

@@ -22,11 +22,6 @@ impl Gauges {
         let depths = queue.depth().await?;
         let workers = queue.workers().await?;
         let known = |route: &Route| workers.iter().any(|worker| worker.knows(route));
-        let stranded: u64 = depths
-            .iter()
-            .filter(|(route, _)| !known(route))
-            .map(|(_, depth)| depth.waiting)
-            .sum();
         let gone: Vec<_> = self
             .seen
             .iter()
@@ -34,16 +29,15 @@ impl Gauges {
             .cloned()
             .collect();
         for route in gone {
-            set(&route, Depth::default());
+            set(&route, Depth::default(), true);
             self.seen.remove(&route);
         }
         for (route, depth) in depths {
-            set(&route, depth);
+            set(&route, depth, known(&route));
             self.seen.insert(route);
         }
         let tenants = queue.tenants(None, Limits::items(TENANTS)).await?;
         let capped = tenants.items.iter().filter(|tenant| tenant.capped).count();
-        gauge!(STRANDED_JOBS).set(stranded as f64);
         gauge!(WORKERS).set(workers.iter().filter(|worker| !worker.silent).count() as f64);
         gauge!(CAPPED_TENANTS).set(capped as f64);
         gauge!(PAUSES).set(queue.pauses().await?.len() as f64);
@@ -51,7 +45,9 @@ impl Gauges {
     }
 }
 
-fn set(route: &Route, depth: Depth) {
+fn set(route: &Route, depth: Depth, known: bool) {
+    let stranded = if known { 0 } else { depth.waiting };
+    gauge!(STRANDED_JOBS, labels_of(route)).set(stranded as f64);
     for (state, jobs) in [
         ("waiting", depth.waiting),
         ("leased", depth.leased),

@@ -16,7 +16,7 @@ pub(crate) const JOB_WAIT: &str = "foldwright_job_wait_seconds";
 pub(crate) const RUN_TIME: &str = "foldwright_run_seconds";
 /// Jobs in the queue, by route and state.
 pub(crate) const QUEUE_JOBS: &str = "foldwright_queue_jobs";
-/// Waiting jobs of routes that no live worker knows.
+/// Waiting jobs of a route that no live worker knows, by route.
 pub(crate) const STRANDED_JOBS: &str = "foldwright_queue_stranded_jobs";
 /// Tenants that are at their cap.
 pub(crate) const CAPPED_TENANTS: &str = "foldwright_queue_capped_tenants";
@@ -55,7 +55,7 @@ pub fn describe_metrics() {
     describe_gauge!(
         STRANDED_JOBS,
         Unit::Count,
-        "waiting jobs of routes that no live worker knows"
+        "waiting jobs of a route that no live worker knows"
     );
     describe_gauge!(CAPPED_TENANTS, Unit::Count, "tenants that are at their cap");
     describe_gauge!(PAUSES, Unit::Count, "pauses that stand");

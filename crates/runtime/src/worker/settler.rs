@@ -51,10 +51,16 @@ impl Settler {
             }
         };
         let held = self.leases.remove(in_hand);
-        let Some(Settled { verdicts, next }) = settled else {
+        let Some(Settled {
+            verdicts,
+            squashed,
+            next,
+        }) = settled
+        else {
             return Vec::new();
         };
         self.leases.add(&next);
+        self.ctx.counters.squashed.add(squashed as u64);
         let refused = self.count(&settlements, verdicts, &held);
         if !refused.is_empty() {
             self.give_back(refused).await;

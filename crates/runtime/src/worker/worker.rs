@@ -151,7 +151,8 @@ impl Worker {
         }
     }
 
-    /// Drops what still runs and gives its leases back, in the order in which they were granted. Answers how many.
+    /// Drops what still runs and gives its leases back, in the order in which they were granted. Answers how many went
+    /// back: a lease may have been settled already, or lost.
     ///
     /// # Errors
     /// The queue's: the leases lapse then.
@@ -172,21 +173,29 @@ impl Worker {
             then: Vec::new(),
         });
         let queue = &self.ctx.ports.queue;
-        queue
+        let settled = queue
             .settle(self.ctx.ids.nonce(), self.record.worker, back.collect(), None)
             .await?;
         let held = self.leases.remove(left.iter().map(|lease| lease.fence));
-        for lease in held.values() {
-            let metrics = lease.route.as_ref().and_then(|route| self.ctx.metrics.get(route));
-            if let Some(metrics) = metrics {
-                metrics.settled(lease.jobs.len(), 0, &Rest::Back, &Verdict::Applied);
+        let counters = &self.ctx.counters;
+        let mut given_back = 0;
+        for (lease, verdict) in left.iter().zip(&settled.verdicts) {
+            match verdict {
+                Verdict::Already => counters.late_acks.add(1),
+                Verdict::Lost => counters.leases_lost.add(1),
+                Verdict::Applied | Verdict::Refused(_) => {
+                    given_back += 1;
+                    counters.leases_given_back.add(1);
+                    tracing::info!(group = %lease.group, "the worker stops, the lease is given back");
+                }
+            }
+            let held = held.get(&lease.fence);
+            let route = held.and_then(|held| held.route.as_ref());
+            if let (Some(held), Some(metrics)) = (held, route.and_then(|route| self.ctx.metrics.get(route))) {
+                metrics.settled(held.jobs.len(), 0, &Rest::Back, verdict);
             }
         }
-        self.ctx.counters.leases_given_back.add(left.len() as u64);
-        for lease in &left {
-            tracing::info!(group = %lease.group, "the worker stops, the lease is given back");
-        }
-        Ok(left.len())
+        Ok(given_back)
     }
 
     /// Ends the heartbeats and the liveness record.

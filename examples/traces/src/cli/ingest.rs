@@ -1,6 +1,6 @@
 //! `traces ingest`.
 use super::Failure;
-use foldwright::prelude::TenantId;
+use foldwright::{Shutdown, ShutdownBudget, Signals, prelude::TenantId, run_until_done};
 use foldwright_traces::{
     ingest::{Ingested, Input, Tenants, ingest},
     store::Store,
@@ -32,25 +32,27 @@ pub(super) async fn run(args: Args) -> Result<(), Failure> {
         tenants,
     };
     input.check()?;
+    // Before anything is opened: a signal during the start stops in order too.
+    let signals = Signals::listen()?;
     let store = Store::open(&args.store)?;
-    let kernel = store.start().await?;
-    let ingested = tokio::select! {
-        biased;
-        interrupted = tokio::signal::ctrl_c() => {
-            interrupted?;
-            None
-        }
-        ingested = ingest(&kernel, input) => Some(ingested),
-    };
-    kernel.close().await;
-    store.close().await?;
+    let opened = store.clone();
+    let (exit, ingested) = run_until_done(
+        signals,
+        opened.start(),
+        async |kernel| ingest(kernel, input).await,
+        || Shutdown::new(ShutdownBudget::default()).then("store", store.close()),
+    )
+    .await;
+    exit.result()?;
+    // It is open still where the signal came before the start was over.
+    opened.close().await?;
     let Some(ingested) = ingested else {
         return Err("interrupted: run it again to finish".into());
     };
     let ingested = ingested?;
     match print(&ingested) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
-        _ => refused(&ingested),
+        _ => refused(ingested),
     }
 }
 
@@ -78,20 +80,51 @@ fn print(ingested: &Ingested) -> io::Result<()> {
 }
 
 /// Everything else is stored, but whoever runs this in a script has to know.
-fn refused(ingested: &Ingested) -> Result<(), Failure> {
-    if ingested.refused == 0 {
-        return Ok(());
+fn refused(ingested: Ingested) -> Result<(), Failure> {
+    for error in &ingested.unread_first {
+        eprintln!("refused: {}", with_causes(error));
     }
+    unnamed(ingested.unread, ingested.unread_first.len(), "requests");
     for span in &ingested.refused_first {
         eprintln!(
             "refused: trace {} span {}: {}",
             span.trace_id, span.span_id, span.reason
         );
     }
-    let unnamed = ingested.refused - ingested.refused_first.len() as u64;
-    if unnamed > 0 {
-        eprintln!("refused: and {unnamed} more");
+    unnamed(ingested.refused, ingested.refused_first.len(), "spans");
+    let mut wrong = Vec::new();
+    if ingested.unread > 0 {
+        wrong.push(format!("{} of {} requests", ingested.unread, ingested.requests));
     }
-    let (refused, spans) = (ingested.refused, ingested.spans);
-    Err(format!("{refused} of {spans} spans were refused, all others are stored").into())
+    if ingested.refused > 0 {
+        wrong.push(format!("{} of {} spans", ingested.refused, ingested.spans));
+    }
+    let wrong = wrong.join(" and ");
+    match ingested.broken_off {
+        Some(error) => {
+            let also = if wrong.is_empty() {
+                wrong
+            } else {
+                format!("; {wrong} were refused")
+            };
+            let why = with_causes(&error);
+            Err(format!("{why}: what came before it is stored{also}; mend the file and run it again").into())
+        }
+        None if wrong.is_empty() => Ok(()),
+        None => {
+            Err(format!("{wrong} were refused, all others are stored; mend them and run it again").into())
+        }
+    }
+}
+
+fn unnamed(all: u64, named: usize, what: &str) {
+    let unnamed = all.saturating_sub(named as u64);
+    if unnamed > 0 {
+        eprintln!("refused: and {unnamed} more {what}");
+    }
+}
+
+fn with_causes(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }

@@ -3,13 +3,15 @@ mod environment;
 mod ingest;
 mod serve;
 mod show;
+mod telemetry;
 mod units;
 
 use clap::{Parser, Subcommand};
-use foldwright::prelude::TenantId;
+use foldwright::{prelude::TenantId, telemetry::Otlp};
 use std::error::Error;
 
 pub(crate) use environment::check as check_environment;
+pub(crate) use telemetry::install as install_telemetry;
 
 /// Why a command failed.
 pub(crate) type Failure = Box<dyn Error + Send + Sync>;
@@ -36,10 +38,18 @@ enum Command {
 }
 
 impl Cli {
-    pub(crate) async fn run(self) -> Result<(), Failure> {
+    /// Where the traces of this process itself go, if anywhere.
+    pub(crate) fn otlp_endpoint(&self) -> Option<&str> {
+        match &self.command {
+            Command::Serve(args) => args.otlp_endpoint(),
+            Command::Ingest(_) | Command::Show(_) => None,
+        }
+    }
+
+    pub(crate) async fn run(self, otlp: Option<Otlp>) -> Result<(), Failure> {
         match self.command {
             Command::Ingest(args) => ingest::run(args).await,
-            Command::Serve(args) => serve::run(args).await,
+            Command::Serve(args) => serve::run(args, otlp).await,
             Command::Show(args) => show::run(args).await,
         }
     }

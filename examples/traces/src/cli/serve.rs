@@ -1,9 +1,10 @@
 //! `traces serve`.
 use super::{
     Failure,
+    telemetry::flush,
     units::{bytes, time},
 };
-use foldwright::{Shutdown, ShutdownBudget, Signals, prelude::TenantId};
+use foldwright::{Shutdown, ShutdownBudget, Signals, prelude::TenantId, telemetry::Otlp};
 use foldwright_traces::{
     serve::{Server, Settings, Stopped, telemetry},
     store::Store,
@@ -76,9 +77,17 @@ pub(super) struct Args {
     /// How long requests in flight, and then the kernel's work in hand, may take to end after a signal to stop.
     #[arg(long, env = "TRACES_STOP_BUDGET", default_value = "10s", value_parser = time, value_name = "TIME")]
     stop_budget: Duration,
+    /// Where the traces of this service itself go: a collector that takes OTLP over plain HTTP, such as
+    /// http://127.0.0.1:4319; without it they go nowhere. The traceparent of a request goes on.
+    #[arg(long, env = "TRACES_OTLP_ENDPOINT", value_name = "URL")]
+    otlp_endpoint: Option<String>,
 }
 
 impl Args {
+    pub(super) fn otlp_endpoint(&self) -> Option<&str> {
+        self.otlp_endpoint.as_deref()
+    }
+
     fn settings(&self) -> Result<Settings, Failure> {
         let settings = Settings {
             listen: self.listen,
@@ -103,14 +112,16 @@ impl Args {
     }
 }
 
-pub(super) async fn run(args: Args) -> Result<(), Failure> {
+pub(super) async fn run(args: Args, otlp: Option<Otlp>) -> Result<(), Failure> {
     let settings = args.settings()?;
     let stop_budget = settings.stop_budget;
     // Before anything is opened: a signal during the start stops in order too.
     let mut signals = Signals::listen()?;
     let metrics = telemetry::install()?;
     let store = Store::open(&args.store)?;
-    let kernel = store.start_with(args.lease).await?;
+    let kernel = store
+        .start_with(args.lease, otlp.as_ref().map(Otlp::propagation))
+        .await?;
     tracing::debug!("serving\n{}", kernel.describe());
     if !settings.listen.ip().is_loopback() {
         tracing::warn!(address = %settings.listen, "listening beyond the loopback without authentication");
@@ -132,7 +143,7 @@ pub(super) async fn run(args: Args) -> Result<(), Failure> {
                 let _ = stop.await;
             })
             .await;
-        finish(stopped, store, stop_budget).await
+        finish(stopped, store, otlp, stop_budget).await
     };
     let signalled = async {
         signals.next().await;
@@ -151,7 +162,7 @@ pub(super) async fn run(args: Args) -> Result<(), Failure> {
     }
 }
 
-async fn finish(stopped: Stopped, store: Store, budget: Duration) -> Result<(), Failure> {
+async fn finish(stopped: Stopped, store: Store, otlp: Option<Otlp>, budget: Duration) -> Result<(), Failure> {
     if stopped.cut_off > 0 {
         tracing::warn!(
             connections = stopped.cut_off,
@@ -161,7 +172,9 @@ async fn finish(stopped: Stopped, store: Store, budget: Duration) -> Result<(), 
     // What is still running when the drain is over is given back, and another run takes it at once.
     match stopped.kernel {
         Some(kernel) => {
-            let stop = Shutdown::new(ShutdownBudget::new(budget)).then("store", store.close());
+            let stop = Shutdown::new(ShutdownBudget::new(budget))
+                .then("store", store.close())
+                .flush(flush(otlp));
             kernel.shutdown(stop).await?;
         }
         None => store.close().await?,

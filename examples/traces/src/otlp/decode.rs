@@ -85,7 +85,7 @@ pub struct FaultySpan {
 
 impl Decoded {
     /// All spans, or the first fault.
-    fn all(self) -> Result<Vec<Span>, DecodeError> {
+    pub(super) fn all(self) -> Result<Vec<Span>, DecodeError> {
         match self.faulty.into_iter().next() {
             None => Ok(self.spans),
             Some(FaultySpan { index, error, .. }) => Err(DecodeError::Span { index, source: error }),

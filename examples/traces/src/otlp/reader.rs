@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::de::IgnoredAny;
 
-use super::decode::{decode_json, decode_protobuf};
+use super::decode::Decoded;
 use super::encoding::Encoding;
 use super::error::OtlpError;
 use super::source::{self, Line, Source};
@@ -88,17 +88,37 @@ impl RequestReader {
         }
     }
 
-    fn decode(&self, index: usize) -> Result<Vec<Span>, OtlpError> {
-        let decoded = match self.encoding {
-            Encoding::Json => decode_json(&self.buffer),
-            Encoding::Protobuf => decode_protobuf(&self.buffer),
-        };
-        let spans = decoded.map_err(|source| OtlpError::Decode { index, source })?;
-        if spans.is_empty() && self.encoding == Encoding::Json && !says_of_traces(&self.buffer) {
+    /// The next request with its faulty spans set apart; as the iterator otherwise.
+    pub fn next_request(&mut self) -> Option<Result<Decoded, OtlpError>> {
+        if self.ended {
+            return None;
+        }
+        match self.read() {
+            Ok(true) => {
+                let index = self.index;
+                self.index += 1;
+                Some(self.decode(index))
+            }
+            Ok(false) => {
+                self.ended = true;
+                None
+            }
+            Err(error) => {
+                self.ended = true;
+                Some(Err(error))
+            }
+        }
+    }
+
+    fn decode(&self, index: usize) -> Result<Decoded, OtlpError> {
+        let decoded = self.encoding.decode(&self.buffer);
+        let decoded = decoded.map_err(|source| OtlpError::Decode { index, source })?;
+        let is_empty = decoded.spans.is_empty() && decoded.faulty.is_empty();
+        if is_empty && self.encoding == Encoding::Json && !says_of_traces(&self.buffer) {
             let line = self.line;
             return Err(OtlpError::NotTraces { index, line });
         }
-        Ok(spans)
+        Ok(decoded)
     }
 
     /// How many requests are left, without decoding them.
@@ -183,24 +203,13 @@ impl Iterator for RequestReader {
     type Item = Result<Vec<Span>, OtlpError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.ended {
-            return None;
-        }
-        match self.read() {
-            Ok(true) => {
-                let index = self.index;
-                self.index += 1;
-                Some(self.decode(index))
-            }
-            Ok(false) => {
-                self.ended = true;
-                None
-            }
-            Err(error) => {
-                self.ended = true;
-                Some(Err(error))
-            }
-        }
+        let request = self.next_request()?;
+        let index = self.index.saturating_sub(1);
+        Some(request.and_then(|decoded| {
+            decoded
+                .all()
+                .map_err(|source| OtlpError::Decode { index, source })
+        }))
     }
 }
 

@@ -10,12 +10,15 @@ use crate::{
     intake::{RefusedSpan, intent, offer},
     otlp::{Decoded, Encoding, FaultySpan, PartialSuccess},
 };
-use foldwright::prelude::TenantId;
+use foldwright::{TraceParent, prelude::TenantId};
 use hyper::{HeaderMap, StatusCode, body::Incoming, header::CONTENT_TYPE};
-use std::fmt::Write as _;
+use std::{fmt::Write as _, sync::Arc};
 
 /// The header that says whose spans they are.
 pub(super) const TENANT_HEADER: &str = "x-tenant-id";
+
+/// The header that says of which trace the request is.
+const TRACE_HEADER: &str = "traceparent";
 
 /// How many refused spans an answer names.
 const NAMED: usize = 10;
@@ -25,6 +28,7 @@ const REASON_BYTES: usize = 300;
 /// What the headers say, before a byte of the body is read.
 struct Export {
     tenant: TenantId,
+    trace: Option<Arc<str>>,
     encoding: Encoding,
     compression: Compression,
 }
@@ -70,6 +74,7 @@ fn export(state: &State, headers: &HeaderMap, encoding: Option<Encoding>) -> Res
             .ok_or_else(|| {
                 Refusal::bad("the header x-tenant-id is missing: it says whose spans these are")
             })?,
+        trace: trace_of(headers),
         encoding,
         compression: Compression::of(headers)?,
     })
@@ -93,6 +98,13 @@ pub(super) fn tenant_of(headers: &HeaderMap) -> Result<Option<TenantId>, Refusal
         })
 }
 
+/// The trace of the request itself, which what follows from its spans goes on. A header that is none is left out.
+fn trace_of(headers: &HeaderMap) -> Option<Arc<str>> {
+    let context = headers.get(TRACE_HEADER)?.to_str().ok()?;
+    let parent: TraceParent = context.parse().ok()?;
+    Some(parent.to_text())
+}
+
 async fn accept(state: &State, export: Export, body: Incoming) -> Result<Answer, Refusal> {
     let settings = &state.settings;
     let mut share = state.budget.admit()?;
@@ -100,6 +112,7 @@ async fn accept(state: &State, export: Export, body: Incoming) -> Result<Answer,
     let limit = settings.max_decompressed;
     let Export {
         tenant,
+        trace,
         encoding,
         compression,
     } = export;
@@ -120,7 +133,12 @@ async fn accept(state: &State, export: Export, body: Incoming) -> Result<Answer,
     })?;
     let Decoded { spans, faulty } = decoded;
     let total = spans.len() + faulty.len();
-    let intents: Vec<_> = spans.into_iter().map(|span| intent(&tenant, span)).collect();
+    let traced = |span| {
+        let mut intent = intent(&tenant, span);
+        intent.origin.trace_context.clone_from(&trace);
+        intent
+    };
+    let intents: Vec<_> = spans.into_iter().map(traced).collect();
     let refused = if intents.is_empty() {
         Vec::new()
     } else {

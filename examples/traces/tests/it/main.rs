@@ -1,17 +1,19 @@
 //! Tests of the trace service from the outside.
 
 #[cfg(test)]
+mod bad_input;
 mod command;
 #[cfg(test)]
 mod corpus;
 #[cfg(test)]
 mod http;
 #[cfg(test)]
+mod ingest_stop;
+#[cfg(test)]
 mod laws;
 #[cfg(test)]
 mod otlp;
 #[cfg(test)]
-mod refused;
 #[cfg(test)]
 mod serve_export;
 #[cfg(test)]
@@ -22,6 +24,8 @@ mod serve_limits;
 mod serve_read;
 #[cfg(test)]
 mod serve_stop;
+#[cfg(test)]
+mod serve_traced;
 #[cfg(test)]
 mod server;
 #[cfg(test)]

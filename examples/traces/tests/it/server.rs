@@ -106,14 +106,7 @@ impl Process {
     }
 
     pub(crate) fn terminate(&self) {
-        let pid = self.child.id().to_string();
-        assert!(
-            Command::new("kill")
-                .args(["-TERM", &pid])
-                .status()
-                .unwrap()
-                .success()
-        );
+        terminate(&self.child);
     }
 
     pub(crate) fn wait(mut self) -> ExitStatus {
@@ -140,6 +133,13 @@ impl Process {
     pub(crate) fn caught_up(&self) {
         until(|| self.metric("traces_backlog_open") == Some(0.0));
     }
+}
+
+/// Asks a process to stop.
+pub(crate) fn terminate(child: &Child) {
+    let pid = child.id().to_string();
+    let told = Command::new("kill").args(["-TERM", &pid]).status().unwrap();
+    assert!(told.success());
 }
 
 /// Looks again and again until it is so.

@@ -9,6 +9,7 @@ pub(super) enum First {
     Claimed(Box<[Fence]>),
     Settled {
         verdicts: Box<[KeptVerdict]>,
+        squashed: usize,
         next: Box<[Fence]>,
     },
     Held(Box<[KeptHold]>),

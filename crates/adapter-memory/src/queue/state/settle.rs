@@ -8,7 +8,7 @@ use super::{
     stage::fits,
 };
 use foldwright_ports::{
-    Error, Kind, LeaseRef, Nonce, Rest, Result, Settled, Settlement, Verdict, Want, WorkerId,
+    Error, Kind, LeaseRef, Nonce, Rest, Result, Settled, Settlement, Staged, Verdict, Want, WorkerId,
 };
 
 /// Neither a floor nor the clock raises tokens above this, so that tokens are always left.
@@ -30,29 +30,40 @@ impl State {
         next: Option<&Want>,
     ) -> Result<Settled> {
         match self.nonces.get(self.now, nonce) {
-            Some(First::Settled { verdicts, next }) => {
+            Some(First::Settled {
+                verdicts,
+                squashed,
+                next,
+            }) => {
                 return Ok(Settled {
                     verdicts: verdicts.iter().map(KeptVerdict::again).collect(),
+                    squashed: *squashed,
                     next: self.still_live(next),
                 });
             }
             Some(_) => return Err(reused("settle")),
             None => {}
         }
+        let mut squashed = 0;
         let verdicts: Vec<_> = settlements
             .into_iter()
-            .map(|settlement| self.settle_one(settlement))
+            .map(|settlement| self.settle_one(settlement, &mut squashed))
             .collect();
         let next = next.map_or_else(Vec::new, |want| self.grant(worker, want));
         let first = First::Settled {
             verdicts: verdicts.iter().map(KeptVerdict::of).collect(),
+            squashed,
             next: next.iter().map(|lease| lease.fence).collect(),
         };
         self.nonces.put(self.now, nonce, first);
-        Ok(Settled { verdicts, next })
+        Ok(Settled {
+            verdicts,
+            squashed,
+            next,
+        })
     }
 
-    fn settle_one(&mut self, settlement: Settlement) -> Verdict {
+    fn settle_one(&mut self, settlement: Settlement, squashed: &mut usize) -> Verdict {
         let group = match self.standing(&settlement.lease) {
             Standing::Live(group) => group,
             Standing::Lost => return Verdict::Lost,
@@ -62,7 +73,7 @@ impl State {
             return Verdict::Refused(error);
         }
         for job in settlement.then {
-            self.stage_one(job);
+            *squashed += usize::from(self.stage_one(job) == Staged::Squashed);
         }
         let tenant = self.tenants.number_or_add(&settlement.lease.group.tenant);
         for answer in settlement.answers {

@@ -31,8 +31,13 @@ impl Bench {
     }
 
     pub(crate) fn seeded(seed: u64) -> Self {
+        Self::with(&QueueSettings::default(), seed)
+    }
+
+    /// A store whose queue has other settings.
+    pub(crate) fn with(settings: &QueueSettings, seed: u64) -> Self {
         let clock = Arc::new(VirtualClock::new(Millis(START)));
-        let memory = Memory::new(clock, QueueSettings::default());
+        let memory = Memory::new(clock, *settings);
         Self::over(memory.ports(), seed)
     }
 

@@ -3,8 +3,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use foldwright_domain::TenantId;
 use foldwright_ports::{
-    BlobRef, Capabilities, GroupId, GroupQueue, Held, Hold, JobId, Lease, LeaseRef, NewJob, Nonce, Reaped,
-    Result, Room, Settled, Settlement, StageRefused, Staged, Verdict, Want, WorkerId,
+    BlobRef, Capabilities, GroupId, GroupQueue, Held, Hold, JobId, Lease, LeaseRef, NewJob, Nonce,
+    QueueSettings, Reaped, Result, Room, Settled, Settlement, StageRefused, Staged, Verdict, Want, WorkerId,
 };
 use std::{
     collections::BTreeMap,
@@ -46,6 +46,10 @@ fn names(jobs: &[NewJob]) -> Vec<(TenantId, JobId)> {
 
 #[async_trait]
 impl GroupQueue for WatchedQueue {
+    fn settings(&self) -> QueueSettings {
+        self.inner.settings()
+    }
+
     async fn stage(&self, nonce: Nonce, jobs: Vec<NewJob>, room: Room) -> Result<Vec<Staged>, StageRefused> {
         let names = names(&jobs);
         let staged = self.inner.stage(nonce, jobs, room).await?;

@@ -5,8 +5,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use foldwright_domain::TenantId;
 use foldwright_ports::{
-    BlobRef, Capabilities, GroupId, GroupQueue, Held, Hold, JobId, Lease, LeaseRef, NewJob, Nonce, Reaped,
-    Result, Room, Settled, Settlement, StageRefused, Staged, Verdict, Want, WorkerId,
+    BlobRef, Capabilities, GroupId, GroupQueue, Held, Hold, JobId, Lease, LeaseRef, NewJob, Nonce,
+    QueueSettings, Reaped, Result, Room, Settled, Settlement, StageRefused, Staged, Verdict, Want, WorkerId,
 };
 use std::{sync::Arc, time::Duration};
 
@@ -17,6 +17,10 @@ pub(crate) struct FaultyQueue {
 
 #[async_trait]
 impl GroupQueue for FaultyQueue {
+    fn settings(&self) -> QueueSettings {
+        self.inner.settings()
+    }
+
     async fn stage(&self, nonce: Nonce, jobs: Vec<NewJob>, room: Room) -> Result<Vec<Staged>, StageRefused> {
         let about = jobs.iter().map(|job| job.route.to_string()).collect();
         let refuse = |error| {
