@@ -17,6 +17,27 @@ pub trait EventSet: Sized + Send + Sync + 'static {
     /// that does not fit. Never a skip.
     fn decode(event_type: &str, version: &str, data: &[u8]) -> Result<Self, DecodeError>;
 
+    /// Reads it as [`decode`](Self::decode) does and thins it: what folds, maps and subscribers see, whether the event
+    /// comes from the queue or from the log. `derive(Event)` calls the function that a variant names with
+    /// `#[event(lean = …)]`; without one the event is seen whole.
+    ///
+    /// Thinning is a pure function of the data, and thinning what is thinned changes nothing. As with `apply`, another
+    /// `lean` is another fold: raise the `VERSION` of the folds and maps that read the event.
+    ///
+    /// # Errors
+    /// As [`decode`](Self::decode).
+    fn decode_lean(event_type: &str, version: &str, data: &[u8]) -> Result<Self, DecodeError> {
+        Self::decode(event_type, version, data)
+    }
+
+    /// The thinned data of a stored event, for the jobs that carry it; `None` where the whole goes: it is not thinned, it
+    /// would not become smaller, it is of an older version, or what is read of the thinned data would not be what is read
+    /// of the whole. Projections see the same in any case.
+    #[must_use]
+    fn thinned(_event_type: &str, _version: &str, _data: &[u8]) -> Option<Vec<u8>> {
+        None
+    }
+
     /// Whether events of this type belong to the set.
     #[must_use]
     fn reads(event_type: &str) -> bool {

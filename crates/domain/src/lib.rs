@@ -23,6 +23,7 @@ mod fold;
 mod identity;
 mod ids;
 mod keyed_fold;
+mod lean;
 mod map;
 mod millis;
 mod position;
@@ -43,6 +44,7 @@ pub use fold::{ByOccurrence, Commutative, Fold, OrderKind};
 pub use identity::Identity;
 pub use ids::{CommandId, EventId};
 pub use keyed_fold::KeyedFold;
+pub use lean::lean_text;
 pub use map::Map;
 pub use millis::Millis;
 pub use position::Position;
@@ -52,5 +54,6 @@ pub use tenant::{SecurityError, TenantId};
 /// What the derives write refers to. No part of the API.
 #[doc(hidden)]
 pub mod __private {
+    pub use crate::lean::thinned;
     pub use serde_json;
 }

@@ -105,6 +105,9 @@ use syn::{DeriveInput, Error, parse_macro_input};
 ///
 /// - `name`: the fourth segment, `[a-z][a-z0-9_]*`, once per enum.
 /// - `version`: the version that is written, a date of the calendar, `YYYY-MM-DD`. Change it with the data's JSON.
+/// - `lean` (optional): the path of a function from the data to the data that thins large values, for example with
+///   `lean_text`. It is pure, and thinning what is thinned changes nothing. The log holds the whole event; jobs carry the
+///   thinned one, and folds, maps and subscribers see it, whether it comes from a job or from the log.
 ///
 /// `#[upcast(from = "…", to = "…", with = …)]`, any number of times
 ///
@@ -117,7 +120,8 @@ use syn::{DeriveInput, Error, parse_macro_input};
 ///
 /// - `impl EventSet`: `CATALOG` is one list with every variant's descriptor, in the order of the enum. `decode`
 ///   is one `match` on type and version; it reads JSON as the data type, or as the argument of the first upcaster and
-///   through the chain. What the catalogue does not list is `DecodeError::Unknown`.
+///   through the chain. What the catalogue does not list is `DecodeError::Unknown`. `decode_lean` and `thinned` are written
+///   where a variant has `lean`.
 /// - `impl Event`: `descriptor` is one `match`, `encode` writes the data as JSON.
 /// - `impl EventsOf<Aggregate>`.
 /// - `impl From<Data>` for each variant, therefore a data type occurs once.

@@ -2,7 +2,7 @@
 use crate::{attrs, constant, shape};
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::{DeriveInput, Error, Path, Result, spanned::Spanned};
+use syn::{DeriveInput, Error, Ident, Path, Result, spanned::Spanned};
 
 pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
     let arms = shape::arms(input, &["subset"])?;
@@ -33,12 +33,11 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
             #parent::#variant(#data) => ::core::result::Result::Ok(Self::#variant(#data)),
         }
     });
-    Ok(quote_spanned! {Span::mixed_site()=>
-        #[automatically_derived]
-        impl #domain::EventSet for #ident {
-            const CATALOG: &'static [&'static [#domain::Descriptor]] = &[&[#(#descriptors),*]];
-
-            fn decode(
+    let moved: Vec<_> = moved.collect();
+    let reading = |function: &str| {
+        let function = Ident::new(function, Span::mixed_site());
+        quote_spanned! {Span::mixed_site()=>
+            fn #function(
                 event_type: &str,
                 version: &str,
                 data: &[u8],
@@ -47,11 +46,30 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
                 if !<Self as #domain::EventSet>::reads(event_type) {
                     return ::core::result::Result::Err(unknown());
                 }
-                match <#parent as #domain::EventSet>::decode(event_type, version, data)? {
+                match <#parent as #domain::EventSet>::#function(event_type, version, data)? {
                     #(#moved)*
                     #[allow(unreachable_patterns)]
                     _ => ::core::result::Result::Err(unknown()),
                 }
+            }
+        }
+    };
+    let (decode, decode_lean) = (reading("decode"), reading("decode_lean"));
+    Ok(quote_spanned! {Span::mixed_site()=>
+        #[automatically_derived]
+        impl #domain::EventSet for #ident {
+            const CATALOG: &'static [&'static [#domain::Descriptor]] = &[&[#(#descriptors),*]];
+
+            #decode
+
+            #decode_lean
+
+            fn thinned(
+                event_type: &str,
+                version: &str,
+                data: &[u8],
+            ) -> ::core::option::Option<::std::vec::Vec<u8>> {
+                <#parent as #domain::EventSet>::thinned(event_type, version, data)
             }
         }
 

@@ -24,11 +24,33 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
 
     let ident = &input.ident;
     let catalogs = arms.iter().map(|arm| catalog(arm, &domain));
-    let members = arms.iter().map(|arm| {
-        let (variant, member) = (arm.ident, arm.data);
+    let reading = |function: &str| {
+        let function = Ident::new(function, Span::mixed_site());
+        let members = arms.iter().map(|arm| {
+            let (variant, member) = (arm.ident, arm.data);
+            quote_spanned! {Span::mixed_site()=>
+                if <#member as #domain::EventSet>::reads(event_type) {
+                    return <#member as #domain::EventSet>::#function(event_type, version, data).map(Self::#variant);
+                }
+            }
+        });
+        quote_spanned! {Span::mixed_site()=>
+            fn #function(
+                event_type: &str,
+                version: &str,
+                data: &[u8],
+            ) -> ::core::result::Result<Self, #domain::DecodeError> {
+                #(#members)*
+                ::core::result::Result::Err(#domain::DecodeError::unknown(event_type, version))
+            }
+        }
+    };
+    let (decode, decode_lean) = (reading("decode"), reading("decode_lean"));
+    let thinned = arms.iter().map(|arm| {
+        let member = arm.data;
         quote_spanned! {Span::mixed_site()=>
             if <#member as #domain::EventSet>::reads(event_type) {
-                return <#member as #domain::EventSet>::decode(event_type, version, data).map(Self::#variant);
+                return <#member as #domain::EventSet>::thinned(event_type, version, data);
             }
         }
     });
@@ -38,13 +60,17 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
         impl #domain::EventSet for #ident {
             const CATALOG: &'static [&'static [#domain::Descriptor]] = &[#(#catalogs),*];
 
-            fn decode(
+            #decode
+
+            #decode_lean
+
+            fn thinned(
                 event_type: &str,
                 version: &str,
                 data: &[u8],
-            ) -> ::core::result::Result<Self, #domain::DecodeError> {
-                #(#members)*
-                ::core::result::Result::Err(#domain::DecodeError::unknown(event_type, version))
+            ) -> ::core::option::Option<::std::vec::Vec<u8>> {
+                #(#thinned)*
+                ::core::option::Option::None
             }
         }
 

@@ -24,6 +24,7 @@ pub mod fuzzing;
 mod handlers;
 mod ids;
 mod kernel;
+mod lean;
 mod pipeline;
 mod reader;
 mod retention;

@@ -1,8 +1,9 @@
 //! From stored events to the jobs of the projections that read them.
 use crate::{
     fold::KeyError,
-    wire::{Bodies, BodyError, Content, Header, Subject, Written, encode_event},
+    wire::{Bodies, BodyError, Content, Header, Subject, Written},
 };
+use bytes::Bytes;
 use foldwright_domain::RawEvent;
 use foldwright_ports::{GroupId, JobId, NewJob, Route};
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
@@ -11,6 +12,9 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 pub(crate) trait Projects: Send + Sync + 'static {
     /// The key of the group in which this event's job runs.
     fn group_key(&self, event: &RawEvent) -> Result<Arc<str>, KeyError>;
+
+    /// What a job of this event carries. It is a matter of the event's type, and the same whichever projection is asked.
+    fn carried(&self, event: &RawEvent) -> Bytes;
 }
 
 /// A projection that reads an event type, and its route.
@@ -59,8 +63,11 @@ impl Router {
             let Some(readers) = self.by_type.get(&event.meta.event_type) else {
                 continue;
             };
+            let Some((_, first)) = readers.first() else {
+                continue;
+            };
             let body = bodies
-                .write(&event.meta.stream.tenant, &encode_event(event))
+                .write(&event.meta.stream.tenant, &first.carried(event))
                 .await?;
             for (route, projection) in readers {
                 let group_key = projection.group_key(event).unwrap_or_else(|error| {

@@ -119,7 +119,7 @@ pub(crate) fn read<S: EventSet>(events: &[RawEvent]) -> Vec<Recorded<S>> {
 #[track_caller]
 fn decode<S: EventSet>(event: &RawEvent) -> Recorded<S> {
     let meta = event.meta.clone();
-    match S::decode(&meta.event_type, &meta.version, &event.data) {
+    match S::decode_lean(&meta.event_type, &meta.version, &event.data) {
         Ok(data) => Recorded { meta, data },
         Err(error) => panic!("an event does not come back as it was stored: {error}"),
     }

@@ -29,6 +29,7 @@ pub(crate) struct EventVariant {
     pub(crate) event_type: String,
     pub(crate) version: String,
     pub(crate) upcasts: Upcasts,
+    pub(crate) lean: Option<Path>,
 }
 
 impl EventEnum {
@@ -62,11 +63,12 @@ impl EventEnum {
 
 impl EventVariant {
     fn read(arm: &Arm<'_>, prefix: &str) -> Result<Self> {
-        let (mut name, mut version) = (None, None);
+        let (mut name, mut version, mut lean) = (None, None, None);
         attrs::each(arm.attrs, "event", |key, meta| match key {
             "name" => attrs::set(&mut name, meta),
             "version" => attrs::set(&mut version, meta),
-            _ => Err(attrs::unknown(meta, "`name` or `version`")),
+            "lean" => attrs::set(&mut lean, meta),
+            _ => Err(attrs::unknown(meta, "`name`, `version` or `lean`")),
         })?;
         let missing = |what| Error::new_spanned(arm.ident, format!("missing {what}"));
         let name: LitStr = name.ok_or_else(|| missing("`#[event(name = \"…\")]`"))?;
@@ -81,6 +83,7 @@ impl EventVariant {
             event_type,
             upcasts: upcasts::read(arm.attrs, &version)?,
             version,
+            lean,
         })
     }
 }

@@ -75,6 +75,7 @@ fn event_set(declared: &EventEnum) -> TokenStream {
         });
         std::iter::once(current).chain(older)
     });
+    let lean = lean(declared);
     quote_spanned! {Span::mixed_site()=>
         #[automatically_derived]
         impl #domain::EventSet for #ident {
@@ -91,8 +92,52 @@ fn event_set(declared: &EventEnum) -> TokenStream {
                 };
                 read.map_err(|source| #domain::DecodeError::data(event_type, version, source))
             }
+
+            #lean
         }
     }
+}
+
+/// Nothing where no variant is thinned: the trait says what holds then.
+fn lean(declared: &EventEnum) -> Option<TokenStream> {
+    let domain = &declared.domain;
+    let thinned = || {
+        let variants = declared.variants.iter();
+        variants.filter_map(|variant| Some((variant, variant.lean.as_ref()?)))
+    };
+    thinned().next()?;
+    let types = thinned().map(|(variant, _)| &variant.event_type);
+    let arms = thinned().map(|(variant, function)| {
+        let ident = &variant.ident;
+        let data = quote_spanned!(Span::mixed_site()=> data);
+        let lean = quote_spanned!(function.span()=> #function(#data));
+        quote!(Self::#ident(#data) => Self::#ident(#lean),)
+    });
+    Some(quote_spanned! {Span::mixed_site()=>
+        fn decode_lean(
+            event_type: &str,
+            version: &str,
+            data: &[u8],
+        ) -> ::core::result::Result<Self, #domain::DecodeError> {
+            let whole = <Self as #domain::EventSet>::decode(event_type, version, data)?;
+            ::core::result::Result::Ok(match whole {
+                #(#arms)*
+                #[allow(unreachable_patterns)]
+                other => other,
+            })
+        }
+
+        fn thinned(
+            event_type: &str,
+            version: &str,
+            data: &[u8],
+        ) -> ::core::option::Option<::std::vec::Vec<u8>> {
+            match event_type {
+                #(#types)|* => #domain::__private::thinned::<Self>(event_type, version, data),
+                _ => ::core::option::Option::None,
+            }
+        }
+    })
 }
 
 fn event(declared: &EventEnum) -> TokenStream {

@@ -13,6 +13,7 @@ mod domain {
 
 mod event;
 mod golden;
+mod lean;
 mod run;
 mod subset;
 mod ui;

@@ -4,7 +4,10 @@ use super::{
     progress::{Panicked, Progress},
     source::KeyRule,
 };
-use crate::{catch::caught, subscriber::Decisions, wire::encode_event};
+use crate::{
+    lean::{carried, seen},
+    subscriber::Decisions,
+};
 use foldwright_domain::{DecodeError, EventSet, Fold, Identity, RawEvent, Recorded};
 use foldwright_ports::{Error, Ports, StateKey};
 use std::collections::BTreeSet;
@@ -118,10 +121,10 @@ pub(crate) async fn refold<F: Fold>(
                 Membership::Yes => kept += 1,
                 Membership::No => {
                     new += 1;
-                    decisions.decide(&event, &progress.state, || encode_event(&raw));
+                    decisions.decide(&event, &progress.state, || carried::<F::On>(&raw));
                 }
                 Membership::Unsure if replaced.batch.contains(identity) => {
-                    uncertain.decide(&event, &progress.state, || encode_event(&raw));
+                    uncertain.decide(&event, &progress.state, || carried::<F::On>(&raw));
                 }
                 Membership::Unsure => {}
             }
@@ -156,12 +159,10 @@ fn decode<F: Fold>(raw: &RawEvent) -> Result<Option<Recorded<F::On>>, RefoldErro
     if !F::On::reads(&raw.meta.event_type) {
         return Ok(None);
     }
-    let data = caught(|| F::On::decode(&raw.meta.event_type, &raw.meta.version, &raw.data)).map_err(
-        |message| RefoldError::Panicked {
-            event: raw.meta.id,
-            message,
-        },
-    )??;
+    let data = seen::<F::On>(raw).map_err(|message| RefoldError::Panicked {
+        event: raw.meta.id,
+        message,
+    })??;
     Ok(Some(Recorded {
         meta: raw.meta.clone(),
         data,

@@ -3,11 +3,12 @@ use super::{Job, Panicked, Progress};
 use crate::{
     catch::caught,
     encoded::{decode_json, encode_json},
+    lean::seen,
     subscriber::Decisions,
     wire::decode_event,
 };
 use bytes::Bytes;
-use foldwright_domain::{EventSet, Fold, OrderKind, Position, RawEvent, Recorded};
+use foldwright_domain::{Fold, OrderKind, Position, RawEvent, Recorded};
 use serde::{Deserialize, Serialize};
 
 /// More would make every write of the row expensive.
@@ -89,7 +90,7 @@ impl ReorderWindow {
 }
 
 fn typed<F: Fold>(raw: &RawEvent) -> Option<Recorded<F::On>> {
-    let data = caught(|| F::On::decode(&raw.meta.event_type, &raw.meta.version, &raw.data)).ok()?;
+    let data = seen::<F::On>(raw).ok()?;
     Some(Recorded {
         meta: raw.meta.clone(),
         data: data.ok()?,

@@ -1,5 +1,5 @@
 //! What belongs to one state: the events of an aggregate, or those under a key.
-use crate::catch::caught;
+use crate::{catch::caught, lean::seen};
 use async_trait::async_trait;
 use foldwright_domain::{AggregateId, EventSet, Fold, InvalidId, KeyedFold, RawEvent, Recorded, StreamKey};
 use foldwright_ports::{Cursor, Error, EventLog, Kind, Limits, Page, Selection, StateKey};
@@ -185,8 +185,7 @@ impl<F: KeyedFold> KeyRule<F> for ByKey<F> {
 }
 
 fn read<F: Fold>(event: &RawEvent) -> Result<Recorded<F::On>, KeyError> {
-    let data = caught(|| F::On::decode(&event.meta.event_type, &event.meta.version, &event.data))
-        .map_err(KeyError::Panicked)??;
+    let data = seen::<F::On>(event).map_err(KeyError::Panicked)??;
     Ok(Recorded {
         meta: event.meta.clone(),
         data,

@@ -1,11 +1,11 @@
 //! The state that deciders of one aggregate decide on: what the fold has stored, brought up to the log in memory.
 use super::Failure;
 use crate::{
-    catch::caught,
     context::Context,
     fold::{Kept, Ledger, Membership, Panicked, Progress, RefoldError, Weave},
+    lean::seen,
 };
-use foldwright_domain::{EventSet, Fold, Identity, OrderKind, RawEvent, Recorded, StreamKey};
+use foldwright_domain::{Fold, Identity, OrderKind, RawEvent, Recorded, StreamKey};
 use foldwright_ports::{Cursor, FoldRow, Limits, Page};
 
 /// How many events are read at a time.
@@ -205,7 +205,7 @@ fn init<F: Fold>() -> Result<Progress<F::State>, Failure> {
 
 /// Never skips an event: one that this build does not know is an error, because the count would still match without it.
 fn step<F: Fold>(progress: Progress<F::State>, raw: &RawEvent) -> Result<Progress<F::State>, Failure> {
-    let data = caught(|| F::On::decode(&raw.meta.event_type, &raw.meta.version, &raw.data))
+    let data = seen::<F::On>(raw)
         .map_err(|message| Failure::retry(format!("reading an event panicked: {message}")))??;
     let event = Recorded {
         meta: raw.meta.clone(),

@@ -1,8 +1,8 @@
 //! Asking a fold's rows which events they hold.
 use crate::{
-    catch::caught,
     context::Context,
     fold::{KeyRule, Ledger, Membership},
+    lean::seen,
 };
 use async_trait::async_trait;
 use foldwright_domain::{EventSet, Fold, Identity, RawEvent, Recorded, TenantId};
@@ -125,8 +125,7 @@ impl<F: Fold> FoldLedger<F> {
 
     /// Whether an event belongs to the key.
     fn reads(&self, key: &StateKey, raw: RawEvent) -> bool {
-        let decode = || F::On::decode(&raw.meta.event_type, &raw.meta.version, &raw.data);
-        let Some(Ok(data)) = F::On::reads(&raw.meta.event_type).then(|| caught(decode)) else {
+        let Some(Ok(data)) = F::On::reads(&raw.meta.event_type).then(|| seen::<F::On>(&raw)) else {
             return false;
         };
         data.is_ok_and(|data| {

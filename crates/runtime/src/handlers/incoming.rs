@@ -1,10 +1,10 @@
 //! From a lease to typed events.
 use super::Failure;
 use crate::{
-    catch::caught,
     context::Context,
     fold::Job,
-    wire::{BodyError, Header, decode_event, encode_event},
+    lean::{carried, seen},
+    wire::{BodyError, Header, decode_event},
 };
 use bytes::Bytes;
 use foldwright_domain::{EventSet, RawEvent, Recorded, SecurityError};
@@ -38,14 +38,18 @@ async fn read_event<E: EventSet>(
     job: &HandedJob,
     ctx: &Context,
 ) -> Result<(Recorded<E>, Bytes), Failure> {
-    let (raw, stored) = read_raw(lease, job, ctx).await?;
-    let data = caught(|| E::decode(&raw.meta.event_type, &raw.meta.version, &raw.data))
+    let (raw, stored) = read_raw::<E>(lease, job, ctx).await?;
+    let data = seen::<E>(&raw)
         .map_err(|message| Failure::retry(format!("reading an event panicked: {message}")))??;
     Ok((Recorded { meta: raw.meta, data }, stored))
 }
 
 /// The event of a job, from its body or, where that is gone, from the log.
-async fn read_raw(lease: &Lease, job: &HandedJob, ctx: &Context) -> Result<(RawEvent, Bytes), Failure> {
+async fn read_raw<E: EventSet>(
+    lease: &Lease,
+    job: &HandedJob,
+    ctx: &Context,
+) -> Result<(RawEvent, Bytes), Failure> {
     let tenant = &lease.group.tenant;
     let header = Header::of(job, tenant)?;
     let stored = match ctx.bodies.read(tenant, &job.body).await {
@@ -54,7 +58,7 @@ async fn read_raw(lease: &Lease, job: &HandedJob, ctx: &Context) -> Result<(RawE
             tracing::warn!(%tenant, %hash, route = %job.route, "the body of a job is gone, its event is read from the log");
             ctx.counters.bodies_missing.add(1);
             let raw = find(&header, ctx).await?;
-            let stored = encode_event(&raw);
+            let stored = carried::<E>(&raw);
             return Ok((raw, stored));
         }
         Err(error) => return Err(error.into()),

@@ -6,9 +6,11 @@ use crate::{
     encoded::EncodedStates,
     fold::{KeyError, KeyRule},
     handlers::{CurrentFold, FoldHandler, FoldLedger},
+    lean::carried,
     retention::BaseKeeper,
     router::Projects,
 };
+use bytes::Bytes;
 use foldwright_domain::{EventSet, Fold, OrderKind, RawEvent};
 use foldwright_ports::StateTable;
 use std::{any::TypeId, marker::PhantomData, sync::Arc};
@@ -112,5 +114,9 @@ impl<F: Fold> Projects for FoldRouting<F> {
             tracing::warn!(fold = F::NAME, event = %event.meta.id, "an event lies outside the window of its key: it counts, and a refold would not find it");
         }
         Ok(placed.key)
+    }
+
+    fn carried(&self, event: &RawEvent) -> Bytes {
+        carried::<F::On>(event)
     }
 }

@@ -5,8 +5,10 @@ use crate::{
     encoded::EncodedRecords,
     fold::KeyError,
     handlers::{CurrentRecord, MapHandler},
+    lean::carried,
     router::Projects,
 };
+use bytes::Bytes;
 use foldwright_domain::{EventSet, Map, RawEvent};
 use foldwright_ports::RecordTable;
 use std::{marker::PhantomData, sync::Arc};
@@ -32,7 +34,7 @@ impl<M: Map> Part for MapPart<M> {
         let bound = installer.table::<Arc<dyn RecordTable<M::Record>>>("map", M::NAME);
         let described_table = DescribedTable::of(bound.is_some());
         let table = bound.unwrap_or_else(|| Arc::new(EncodedRecords(installer.ports.records.clone())));
-        let routed: Arc<dyn Projects> = Arc::new(EachEventAlone);
+        let routed: Arc<dyn Projects> = Arc::new(EachEventAlone::<M>(PhantomData));
         let read = M::On::CATALOG.iter().copied().flatten().map(|d| d.event_type);
         installer.project(read, &route, &routed);
         let (subscribers, described) =
@@ -60,10 +62,14 @@ impl<M: Map> Part for MapPart<M> {
 }
 
 /// A map needs no order, so a bad event holds up no other.
-struct EachEventAlone;
+struct EachEventAlone<M>(PhantomData<fn() -> M>);
 
-impl Projects for EachEventAlone {
+impl<M: Map> Projects for EachEventAlone<M> {
     fn group_key(&self, event: &RawEvent) -> Result<Arc<str>, KeyError> {
         Ok(event.meta.id.to_string().into())
+    }
+
+    fn carried(&self, event: &RawEvent) -> Bytes {
+        carried::<M::On>(event)
     }
 }

@@ -1,10 +1,10 @@
 //! Makes the base of a fold's state.
 use super::WhyNoBase;
 use crate::{
-    catch::caught,
     context::Context,
     encoded::encode_json,
     fold::{Base, BaseNotes, Kept, KeyRule, Ledger, Membership, Panicked, Progress, Weave, WeaveError},
+    lean::seen,
     wire::encode_event,
 };
 use async_trait::async_trait;
@@ -247,7 +247,7 @@ impl<F: Fold> BaseKeeper<F> {
             return Ok(None);
         }
         let unreadable = |error: String| WhyNoBase::Unreadable(format!("event {}: {error}", raw.meta.id));
-        let data = caught(|| F::On::decode(&raw.meta.event_type, &raw.meta.version, &raw.data))
+        let data = seen::<F::On>(raw)
             .map_err(unreadable)?
             .map_err(|error| unreadable(error.to_string()))?;
         let event = Recorded {

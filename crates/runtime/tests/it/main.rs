@@ -40,6 +40,8 @@ mod folds;
 #[cfg(test)]
 mod forged;
 #[cfg(test)]
+mod lean;
+#[cfg(test)]
 mod lifecycle;
 #[cfg(test)]
 mod long_history;

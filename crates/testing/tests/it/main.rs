@@ -9,6 +9,8 @@ mod false_claims;
 #[cfg(test)]
 mod kernel;
 #[cfg(test)]
+mod lean;
+#[cfg(test)]
 mod recorded;
 
 /// What a test that has to fail says.
