@@ -10,6 +10,8 @@
 #[cfg(test)]
 mod corpus_totals;
 #[cfg(test)]
+mod crash_matrix;
+#[cfg(test)]
 mod inventory;
 #[cfg(test)]
 mod poison;

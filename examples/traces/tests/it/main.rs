@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod bad_input;
+#[cfg(test)]
 mod command;
 #[cfg(test)]
 mod corpus;
@@ -13,7 +14,6 @@ mod ingest_stop;
 mod laws;
 #[cfg(test)]
 mod otlp;
-#[cfg(test)]
 #[cfg(test)]
 mod serve_export;
 #[cfg(test)]
